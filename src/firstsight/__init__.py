@@ -1,0 +1,57 @@
+"""Firstsight: for every image the moment it arrives, a known category, one discovered earlier, or a new one.
+
+The names below are loaded when first used, so that importing costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from firstsight._version import __version__
+
+if TYPE_CHECKING:
+    from firstsight.config import Settings
+    from firstsight.discover.discoverer import Discoverer
+    from firstsight.discover.register import CodeRegister
+    from firstsight.errors import FirstsightError
+    from firstsight.methods.folder import load_model as load
+    from firstsight.methods.model import Model
+    from firstsight.protocols import Assignment, Candidate
+    from firstsight.train.fit import fit
+
+_HOMES = {
+    "Assignment": "protocols",
+    "Candidate": "protocols",
+    "CodeRegister": "discover.register",
+    "Discoverer": "discover.discoverer",
+    "FirstsightError": "errors",
+    "Model": "methods.model",
+    "Settings": "config",
+    "fit": "train.fit",
+    "load": "methods.folder:load_model",
+}
+
+__all__ = [
+    "Assignment",
+    "Candidate",
+    "CodeRegister",
+    "Discoverer",
+    "FirstsightError",
+    "Model",
+    "Settings",
+    "__version__",
+    "fit",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'firstsight' has no attribute {name!r}")
+    module, _, attribute = _HOMES[name].partition(":")
+    return getattr(import_module(f"firstsight.{module}"), attribute or name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,102 @@
+"""A folder per category: the input format. Read recursively, in name order.
+
+Finds files and says what is wrong with the layout; decoding is images.py's business.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstsight.data.images import SUFFIXES
+from firstsight.errors import DataError
+
+
+@dataclass(frozen=True)
+class LabelledImages:
+    """Images with the category each belongs to, as an index into the sorted names."""
+
+    categories: tuple[str, ...]
+    paths: tuple[Path, ...]
+    labels: tuple[int, ...]
+
+    def counts(self) -> list[int]:
+        """How many images each category has."""
+        counts = [0] * len(self.categories)
+        for label in self.labels:
+            counts[label] += 1
+        return counts
+
+
+def read_folder(folder: Path | str) -> LabelledImages:
+    """The images below FOLDER/<category>/, however deep, in name order."""
+    folder = Path(folder)
+    _check_is_folder(folder)
+    categories: list[str] = []
+    paths: list[Path] = []
+    labels: list[int] = []
+    for entry in _listing(folder):
+        if not entry.is_dir() or entry.name.startswith("."):
+            continue
+        images = list(walk(entry))
+        if images:
+            labels += [len(categories)] * len(images)
+            categories.append(entry.name)
+            paths += images
+    if not categories:
+        loose = sum(1 for _ in walk(folder))
+        raise DataError(
+            f"{folder} has no folder with images in it" + (f", only {loose} loose images" if loose else ""),
+            f"expected one folder per category: {folder}/<category>/<image>",
+        )
+    return LabelledImages(tuple(categories), tuple(paths), tuple(labels))
+
+
+def check_support(support: LabelledImages, folder: Path | str) -> list[str]:
+    """Refuse what cannot be learnt from; return warnings about what can, badly."""
+    if len(support.categories) < 2:
+        raise DataError(
+            f"{folder} has a single category, {support.categories[0]!r}; at least 2 are needed to learn a difference",
+            "add another folder of labelled images",
+        )
+    return [
+        f"category {name!r} has 1 image: its place will be a guess"
+        for name, count in zip(support.categories, support.counts(), strict=True)
+        if count == 1
+    ]
+
+
+def find_images(sources: Iterable[Path | str]) -> Iterator[Path]:
+    """Files as they are named; folders walked recursively in name order. Nothing is held in memory."""
+    for source in map(Path, sources):
+        if source.is_dir():
+            yield from walk(source)
+        else:
+            yield source
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """The image files below a folder, in name order, hidden ones left out."""
+    for entry in _listing(folder):
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            yield from walk(entry)
+        elif entry.suffix.lower() in SUFFIXES:
+            yield entry
+
+
+def _listing(folder: Path) -> list[Path]:
+    try:
+        return sorted((Path(entry.path) for entry in os.scandir(folder)), key=lambda path: path.name)
+    except PermissionError:
+        raise DataError(f"{folder} cannot be read: permission denied") from None
+
+
+def _check_is_folder(folder: Path) -> None:
+    if not folder.exists():
+        raise DataError(f"{folder} does not exist")
+    if not folder.is_dir():
+        raise DataError(f"{folder} is a file; expected a folder with one folder per category")

@@ -1,0 +1,132 @@
+"""The one image path: decode, orient, RGB, resize, crop. Training, commands and services all go through here.
+
+A pixel of skew flips bits, so the path is versioned and its settings are saved with every model. Pillow decodes;
+no torch here: what comes out is uint8, normalised on the device by whoever encodes.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from firstsight.errors import ImageError, ModelError
+
+VERSION = 1
+MAX_PIXELS = 128_000_000
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm", ".jp2", ".avif"})
+
+Pixels: TypeAlias = NDArray[np.uint8]  # (height, width, 3)
+ImageLike: TypeAlias = "str | Path | bytes | Image.Image | NDArray[Any]"
+
+
+@dataclass(frozen=True)
+class Preprocess:
+    """What travels with the weights: the geometry and the colour normalisation."""
+
+    resize: int
+    crop: int
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float]
+    interpolation: str = "bicubic"
+    version: int = VERSION
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Preprocess:
+        if values.get("version") != VERSION:
+            raise ModelError(
+                f"this model prepares images by version {values.get('version')} of the image path; here is version {VERSION}",
+                "use the Firstsight release that made it, or fit it again",
+            )
+        return cls(**{**values, "mean": tuple(values["mean"]), "std": tuple(values["std"])})
+
+
+def decode(source: ImageLike) -> Image.Image:
+    """An upright RGB image from a path, the bytes of a file, a PIL image or an array."""
+    name = describe(source)
+    try:
+        if isinstance(source, np.ndarray):
+            return _from_array(source, name)
+        if isinstance(source, Image.Image):
+            return _upright_rgb(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit below is ours
+            with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
+                if image.width * image.height > MAX_PIXELS:
+                    raise ImageError(name, f"has {image.width} x {image.height} pixels; at most {MAX_PIXELS:,} are read")
+                return _upright_rgb(image)
+    except UnidentifiedImageError:
+        raise ImageError(name, "is not an image Pillow can read") from None
+    except Image.DecompressionBombError:
+        raise ImageError(name, f"has far more pixels than the {MAX_PIXELS:,} that are read") from None
+    except FileNotFoundError:
+        raise ImageError(name, "does not exist") from None
+    except (OSError, SyntaxError, ValueError, IndexError, OverflowError, MemoryError) as error:  # what decoders raise
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise ImageError(name, f"cannot be decoded: {reason}") from None
+
+
+def resized(source: ImageLike, preprocess: Preprocess) -> Pixels:
+    """The image with its shorter side at `resize`: what training crops from."""
+    image = decode(source)
+    short, target = min(image.size), preprocess.resize
+    width, height = (max(target, int(side * target / short)) for side in image.size)
+    if (width, height) != image.size:
+        resample = Image.Resampling[preprocess.interpolation.upper()]
+        image = image.resize((width, height), resample)
+    return np.asarray(image)
+
+
+def prepared(source: ImageLike, preprocess: Preprocess) -> Pixels:
+    """The central crop of the resized image: what is encoded."""
+    pixels = resized(source, preprocess)
+    top, left = (round((side - preprocess.crop) / 2) for side in pixels.shape[:2])
+    return pixels[top : top + preprocess.crop, left : left + preprocess.crop]
+
+
+def thumbnail(source: ImageLike, side: int = 96) -> bytes:
+    """A small square JPEG of the middle of an image, without metadata, for pages."""
+    square = ImageOps.fit(decode(source), (side, side), Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    square.save(buffer, "JPEG", quality=82)
+    return buffer.getvalue()
+
+
+def describe(source: ImageLike) -> str:
+    """How to call an image in a message."""
+    if isinstance(source, (str, Path)):
+        return str(source)
+    if isinstance(source, Image.Image) and getattr(source, "filename", ""):
+        return str(source.filename)  # type: ignore[attr-defined]
+    return f"<{type(source).__name__}>"
+
+
+def _upright_rgb(image: Image.Image) -> Image.Image:
+    image = ImageOps.exif_transpose(image)
+    if image.mode.startswith("I;16") or image.mode == "I":  # 16-bit grey: Pillow would clip it to white
+        image = Image.fromarray((np.asarray(image).astype(np.uint32) >> 8).clip(0, 255).astype(np.uint8))
+    if image.mode in ("RGBA", "LA", "PA") or (image.mode == "P" and "transparency" in image.info):
+        white = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(white, image.convert("RGBA"))
+    return image.convert("RGB")
+
+
+def _from_array(array: NDArray[Any], name: str) -> Image.Image:
+    """uint8 (H, W), (H, W, 3) or (H, W, 4); floats are refused, their range is anybody's guess."""
+    grey_or_colour = array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (3, 4))
+    if array.dtype != np.uint8 or not grey_or_colour or 0 in array.shape:
+        raise ImageError(
+            name,
+            f"is an array of {array.dtype} with shape {array.shape}; expected uint8 of shape (H, W), (H, W, 3) or (H, W, 4)",
+        )
+    return _upright_rgb(Image.fromarray(array))

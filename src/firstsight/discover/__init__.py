@@ -1,0 +1,1 @@
+"""Deciding: the register of categories, and the discoverer that joins it to an encoder."""

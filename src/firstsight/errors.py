@@ -1,0 +1,69 @@
+"""Every error a user can cause, worded in one place: what was wrong, where, and what to do about it.
+
+Each class carries the exit code of the command line; the texts are made where the fault is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class FirstsightError(Exception):
+    """The root: catch this and you catch everything Firstsight raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(f"{what}\n{remedy}" if remedy else what)
+        self.what = what
+        self.remedy = remedy
+
+
+class SettingsError(FirstsightError):
+    """A setting is unknown, of the wrong type, out of range, or contradicts another."""
+
+    exit_code = 2
+
+
+class DataError(FirstsightError):
+    """The folder of images cannot serve: missing, empty, one category, unreadable files."""
+
+    exit_code = 3
+
+
+class ImageError(DataError):
+    """One image cannot be used; carries which, so that a stream can report it and go on."""
+
+    def __init__(self, source: str | Path, reason: str, remedy: str = "") -> None:
+        super().__init__(f"{source}: {reason}", remedy)
+        self.source = str(source)
+        self.reason = reason
+
+
+class BadImages(DataError):
+    """Several images cannot be used; all of them are named at once."""
+
+    def __init__(self, errors: Sequence[ImageError]) -> None:
+        lines = "\n".join(f"  {error.source}: {error.reason}" for error in errors)
+        plural = "image" if len(errors) == 1 else "images"
+        super().__init__(f"{len(errors)} {plural} cannot be used:\n{lines}", "repair or remove them, then run again")
+        self.errors = list(errors)
+
+
+class ModelError(FirstsightError):
+    """A model folder or a weights file is missing, altered, of another architecture or of a newer format."""
+
+    exit_code = 4
+
+
+class DeviceError(FirstsightError):
+    """The device asked for is not there."""
+
+    exit_code = 5
+
+
+class DiskError(FirstsightError):
+    """Something could not be written; whatever was there before is still there."""
+
+    exit_code = 6

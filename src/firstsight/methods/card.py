@@ -1,0 +1,50 @@
+"""The model card: what a model was made of, how it came out, and where it fails. Written beside every model."""
+
+from __future__ import annotations
+
+from firstsight.config import Settings
+from firstsight.methods.model import Model
+
+LIMITS = """\
+- It knows its known categories only by the support images; photographs taken otherwise may be taken for new.
+- A new category that looks like a known one is often taken for it: in the paper, new categories are recognised in 11
+  to 45 % of cases, depending on the data.
+- It always answers. An image that shows no category at all is assigned or founds one all the same.
+- The first image of a new category is its centre for good; a poor first photograph makes a poor category."""
+
+
+def model_card(model: Model, name: str) -> str:
+    """The card as Markdown."""
+    s, report = model.settings, model.report
+    images = sum(category.support for category in model.categories)
+    changed = "\n".join(f"- `{key}`: {value}" for key, value in s.as_dict().items() if value != getattr(Settings(), key))
+    listed = "\n".join(f"- {category.name}: {category.support}" for category in model.categories)
+    outcome = "\n".join(f"- {line}" for line in report.get("lines", []))
+    return f"""# {name}
+
+A Firstsight model: tells the {len(model.categories)} categories below apart, and registers new ones as they come.
+Method: Prototypical Hash Encoding (PHE), {s.bits} bits, {s.prototypes} prototypes per category.
+
+## How it came out
+
+{outcome or "- no report"}
+
+## Data
+
+{len(model.categories)} known categories, {images} support images. The images are not in this folder.
+
+{listed}
+
+## Backbone
+
+`{s.backbone}`; licence of its weights: {model.licence}. Images are resized to {model.preprocess.resize} and cropped to
+{model.preprocess.crop} pixels.
+
+## Settings that are not the default
+
+{changed or "- none"}
+
+## Known limits
+
+{LIMITS}
+"""

@@ -1,0 +1,120 @@
+"""The model folder: safetensors and JSON with checksums, and a card for people. No pickle.
+
+Written whole or not at all; read only if every file is as it was written.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+from firstsight._version import __version__
+from firstsight.config import Settings
+from firstsight.data.images import Preprocess
+from firstsight.devices import pick_device
+from firstsight.errors import ModelError
+from firstsight.files import digest, new_folder, write_file
+from firstsight.methods.card import model_card
+from firstsight.methods.model import Category, Model
+
+FORMAT = 1
+WEIGHTS, CONFIG, CATEGORIES, CHECKSUMS = "model.safetensors", "config.json", "categories.json", "checksums.json"
+CHECKED = (WEIGHTS, CONFIG, CATEGORIES)
+
+
+def save_model(model: Model, path: Path, metrics: bytes = b"") -> None:
+    """Write a model folder; it appears under its name only when complete."""
+    tensors = {f"trunk.{name}": t for name, t in model.trunk.state_dict().items()}
+    tensors |= {f"network.{name}": t for name, t in model.network.state_dict().items()}
+    with new_folder(path) as folder:
+        write_file(folder / WEIGHTS, save({name: t.detach().cpu().contiguous() for name, t in tensors.items()}))
+        write_file(folder / CONFIG, _json(_config(model)))
+        write_file(folder / CATEGORIES, _json([asdict(category) for category in model.categories]))
+        write_file(folder / CHECKSUMS, _json({name: digest(folder / name) for name in CHECKED}))
+        write_file(folder / "metrics.jsonl", metrics)
+        write_file(folder / "README.md", model_card(model, path.name).encode())
+
+
+def load_model(path: Path | str, device: str = "auto") -> Model:
+    """Read a model folder, whichever machine wrote it."""
+    path = Path(path)
+    config = _read_config(path)
+    _verify(path)
+    where = pick_device(device)
+    try:
+        settings = Settings.of(config["settings"])
+        categories = [Category(**entry) for entry in json.loads((path / CATEGORIES).read_bytes())]
+        model = Model.assemble(settings, categories, where, blank=True)
+        model.preprocess = Preprocess.of(config["preprocess"])
+        model.minimum_distance = model.network.minimum_distance = int(config["minimum_distance"])
+        model.licence, model.report = config["licence"], config["report"]
+        _fill(model, load((path / WEIGHTS).read_bytes()))
+    except (KeyError, TypeError, SafetensorError, RuntimeError) as error:
+        raise ModelError(f"{path}: is no model this release can read: {error}") from None
+    return model
+
+
+def is_model(path: Path) -> bool:
+    """Whether a complete model lies there."""
+    return (path / CHECKSUMS).is_file()
+
+
+def _config(model: Model) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "method": "phe",
+        "firstsight": __version__,
+        "torch": torch.__version__.split("+")[0],
+        "settings": model.settings.as_dict(),
+        "preprocess": model.preprocess.as_dict(),
+        "minimum_distance": model.minimum_distance,
+        "licence": model.licence,
+        "report": model.report,
+    }
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    if not path.is_dir():
+        raise ModelError(f"{path}: there is no model folder", "make one with: firstsight fit FOLDER --out MODEL")
+    try:
+        config = json.loads((path / CONFIG).read_bytes())
+        version = int(config["format"])
+    except FileNotFoundError:
+        raise ModelError(f"{path}: {CONFIG} is missing; this is no complete model folder") from None
+    except (ValueError, KeyError, TypeError):
+        raise ModelError(f"{path}: {CONFIG} is damaged") from None
+    if version > FORMAT:
+        raise ModelError(
+            f"{path}: has model format {version}; this release reads up to {FORMAT}",
+            f"it was written by firstsight {config.get('firstsight', 'of a later release')}: upgrade to that or later",
+        )
+    return dict(config)
+
+
+def _verify(path: Path) -> None:
+    try:
+        expected = json.loads((path / CHECKSUMS).read_bytes())
+    except FileNotFoundError:
+        raise ModelError(f"{path}: {CHECKSUMS} is missing; this is no complete model folder") from None
+    except ValueError:
+        raise ModelError(f"{path}: {CHECKSUMS} is damaged") from None
+    for name in CHECKED:
+        if not (path / name).is_file():
+            raise ModelError(f"{path}: {name} is missing", "copy the whole folder again, or fit again")
+        if digest(path / name) != expected.get(name):
+            raise ModelError(f"{path}: {name} is not as it was written", "copy the whole folder again, or fit again")
+
+
+def _fill(model: Model, tensors: dict[str, torch.Tensor]) -> None:
+    for part, module in (("trunk.", model.trunk), ("network.", model.network)):
+        module.load_state_dict({n.removeprefix(part): t for n, t in tensors.items() if n.startswith(part)})
+
+
+def _json(content: Any) -> bytes:
+    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()

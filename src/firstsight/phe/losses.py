@@ -1,0 +1,68 @@
+"""The paper's losses, one pure function per equation, in the order of the paper: Eq. 2, 3, 4, 5, 8, 9, 10.
+
+N images, C categories, k prototypes each, L bits. Eq. 1 is in prototypes.py, Eq. 6-7 in firstsight/bounds.py.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from firstsight.config import Form
+from firstsight.phe.prototypes import category_logits, mask_prototypes
+
+RELEASED_SLACK = 0.95
+
+
+def prototype_loss(
+    similarities: Tensor, labels: Tensor, per_category: int, theta: float, generator: torch.Generator | None = None
+) -> Tensor:
+    """Classify images by their masked prototype similarities (Eq. 2, L_p)."""
+    masked = mask_prototypes(similarities, theta, generator)
+    return F.cross_entropy(category_logits(masked, per_category), labels)
+
+
+def feature_loss(hash_features: Tensor, centres: Tensor, labels: Tensor) -> Tensor:
+    """Draw every image's hash feature to its category's centre (Eq. 3, L_f): cross-entropy of cosines."""
+    cosines = F.normalize(hash_features, dim=-1) @ F.normalize(centres, dim=-1).T  # (N, C)
+    return F.cross_entropy(cosines, labels)
+
+
+def smooth_sign(values: Tensor, tau: float = 3.0) -> Tensor:
+    """The sign with a gradient (Eq. 4, sign*): (e^{a tau} - e^{-a tau}) / (e^{a tau} + e^{-a tau}) = tanh(a tau)."""
+    return torch.tanh(tau * values)
+
+
+def soft_hamming(soft_codes: Tensor, slack: float = 1.0) -> Tensor:
+    """The Hamming distance of every two codes in (-1, 1): (slack L - <a, b>) / 2, exact for -1 and +1."""
+    bits = soft_codes.shape[1]
+    return (slack * bits - soft_codes @ soft_codes.T) / 2  # (C, C)
+
+
+def separation_loss(soft_codes: Tensor, minimum_distance: int, form: Form = "released") -> Tensor:
+    """Push every two centres at least `minimum_distance` bits apart (Eq. 5, L_sep).
+
+    `paper` is the double sum as printed, without i = j, which is a constant; `released` averages over centres
+    and asks for 0.025 L bits more by taking 0.95 L for L (deviation 9).
+    """
+    slack = RELEASED_SLACK if form == "released" else 1.0
+    shortfall = (minimum_distance - soft_hamming(soft_codes, slack)).clamp_min(0)
+    shortfall = shortfall - torch.diag(shortfall.diagonal())
+    return shortfall.sum(1).mean() if form == "released" else shortfall.sum()
+
+
+def quantisation_loss(soft_codes: Tensor, form: Form = "released") -> Tensor:
+    """Keep soft bits close to -1 and +1 (Eq. 8, L_q): 1 - |h|, averaged (released) or summed (paper)."""
+    gap = 1 - soft_codes.abs()
+    return gap.mean() if form == "released" else gap.sum()
+
+
+def centre_loss(separation: Tensor, quantisation: Tensor) -> Tensor:
+    """What keeps centres good codes (Eq. 9): L_c = L_sep + L_q."""
+    return separation + quantisation
+
+
+def total_loss(prototype: Tensor, centre: Tensor, feature: Tensor, alpha: float = 0.1, beta: float = 3.0) -> Tensor:
+    """The whole objective (Eq. 10): L = L_p + alpha L_c + beta L_f."""
+    return prototype + alpha * centre + beta * feature

@@ -1,0 +1,98 @@
+"""Prototypical Hash Encoding: the model of the paper, and what one training step computes (Algorithm 2).
+
+The backbone's frozen trunk stays outside: this holds what learns, and nothing here reads images or files.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from firstsight.config import Settings
+from firstsight.phe.heads import FeatureHead, HashHead
+from firstsight.phe.losses import (
+    centre_loss,
+    feature_loss,
+    prototype_loss,
+    quantisation_loss,
+    separation_loss,
+    smooth_sign,
+    total_loss,
+)
+from firstsight.phe.prototypes import category_means, prototype_similarity
+
+
+class Outputs(NamedTuple):
+    """What one batch gives: N images, C categories, D dimensions, L bits."""
+
+    features: Tensor  # z, (N, D)
+    hash_features: Tensor  # b, (N, L)
+    centres: Tensor  # h, (C, L)
+
+
+class PHE(nn.Module):
+    """The paper's model for C known categories; `tail` is the part of the backbone that learns."""
+
+    centres: Tensor
+
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, minimum_distance: int, settings: Settings) -> None:
+        super().__init__()
+        self.settings = settings
+        self.minimum_distance = minimum_distance
+        self.tail = tail
+        self.feature_head = FeatureHead(inputs, settings.feature_dim, settings.feature_head)
+        self.prototypes = nn.Parameter(torch.rand(categories * settings.prototypes, settings.feature_dim))
+        self.hash_head = HashHead(settings.feature_dim, settings.bits, settings.hash_head, settings.hash_norm)
+        # h of every known category, frozen after training: what the register starts from
+        self.register_buffer("centres", torch.zeros(categories, settings.bits))
+
+    def image_features(self, stem: Tensor) -> Tensor:
+        """z = H_f(E(x)), from the trunk's output."""
+        features: Tensor = self.feature_head(self.tail(stem))
+        return features
+
+    def hash_features(self, stem: Tensor) -> Tensor:
+        """b = H_h(z): its signs are the image's code."""
+        features: Tensor = self.hash_head(self.image_features(stem))
+        return features
+
+    def hash_centres(self) -> Tensor:
+        """h = H_h(mean prototype), one row per known category."""
+        return self.hash_head.centres(category_means(self.prototypes, self.settings.prototypes))
+
+    def forward(self, stem: Tensor) -> Outputs:
+        z = self.image_features(stem)
+        return Outputs(z, self.hash_head(z), self.hash_centres())
+
+    def losses(self, outputs: Outputs, labels: Tensor, generator: torch.Generator | None = None) -> dict[str, Tensor]:
+        """The losses of Algorithm 2 for one batch: every term of Eq. 10 by name, and their `total`."""
+        s = self.settings
+        z, b, h = (values.float() for values in outputs)
+        similarities = prototype_similarity(z, self.prototypes, s.similarity)  # Eq. 1
+        terms = {"L_p": prototype_loss(similarities, labels, s.prototypes, s.theta, generator)}  # Eq. 2
+        terms["L_f"] = feature_loss(b, h, labels)  # Eq. 3
+        soft_codes = smooth_sign(h, s.tau)  # Eq. 4
+        terms["L_sep"] = separation_loss(soft_codes, self.minimum_distance, s.separation)  # Eq. 5
+        terms["L_q"] = quantisation_loss(soft_codes, s.quantisation)  # Eq. 8
+        terms["L_c"] = centre_loss(terms["L_sep"], terms["L_q"])  # Eq. 9
+        terms["total"] = total_loss(terms["L_p"], terms["L_c"], terms["L_f"], s.alpha, s.beta)  # Eq. 10
+        if s.centres == "last-batch":
+            self.centres.copy_(h.detach())
+        return terms
+
+    @torch.no_grad()
+    def freeze_centres(self) -> None:
+        """Recompute the centres of the trained model once, in fp32 (deviation 3)."""
+        if self.settings.centres == "final":
+            self.centres.copy_(self.hash_centres())
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """What learns, by the names the optimiser's settings speak of."""
+        return {
+            "backbone": [p for p in self.tail.parameters() if p.requires_grad],
+            "feature_head": list(self.feature_head.parameters()),
+            "hash_head": list(self.hash_head.parameters()),
+            "prototypes": [self.prototypes],
+        }

@@ -1,0 +1,1 @@
+"""Training: from a folder of labelled images to a model folder."""

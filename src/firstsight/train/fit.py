@@ -1,0 +1,126 @@
+"""`fit`: from a folder of labelled images to a trained, saved model, with a report of how it came out."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from firstsight.codes import hamming, pack
+from firstsight.config import Settings
+from firstsight.data.folder import LabelledImages, check_support, read_folder
+from firstsight.devices import pick_device
+from firstsight.errors import ModelError, SettingsError
+from firstsight.methods.folder import is_model, load_model, save_model
+from firstsight.methods.model import Category, Model
+from firstsight.protocols import Progress, Silent
+from firstsight.train.checkpoint import Checkpoint
+from firstsight.train.loop import Means, train
+from firstsight.train.support import Support
+
+
+def fit(
+    folder: Path | str,
+    out: Path | str | None = None,
+    settings: Settings | None = None,
+    *,
+    device: str = "auto",
+    resume: bool = False,
+    checkpoint_every: float = 30.0,
+    progress: Progress | None = None,
+    **changes: Any,
+) -> Model:
+    """Train on FOLDER/<category>/<image>; save to `out` where one is named.
+
+    `changes` are settings by name on top of `settings`. A run that was killed goes on with `resume`; on a CPU it
+    ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds.
+    """
+    settings = Settings.of({**(settings or Settings()).as_dict(), **changes})
+    out = Path(out) if out is not None else None
+    if out is not None and is_model(out) and resume:
+        return load_model(out, device)
+    data = read_folder(folder)
+    warnings = check_support(data, folder)
+    checkpoint = Checkpoint(out and out.with_name(out.name + ".training"), _run(settings, data), checkpoint_every)
+    _check_place(out, checkpoint, resume)
+    began = time.monotonic()
+    model = _untrained(settings, data, device)
+    progress = progress or Silent()
+    support = Support(data, model, progress)
+    with progress.task("training", settings.epochs) as advance:
+
+        def on_epoch(epoch: int, means: Means) -> None:
+            checkpoint.record({"epoch": epoch + 1, "seconds": round(time.monotonic() - began, 3), **means})
+            advance()
+
+        train(model.network, support, checkpoint, on_epoch)
+    model.report = report(model, support, warnings) | {"seconds": round(time.monotonic() - began, 1)}
+    if out is not None:
+        save_model(model, out, "".join(checkpoint.rows).encode())
+        checkpoint.remove()
+    return model
+
+
+def report(model: Model, support: Support, warnings: list[str]) -> dict[str, Any]:
+    """How it came out: are the centres as far apart as asked, and are images where their centres are?"""
+    model.network.eval()
+    with torch.inference_mode():
+        codes = pack(torch.cat([model.network.hash_features(stem) for stem in support.central()]).cpu().numpy())
+    centres = model.centres
+    own = hamming(codes, centres[support.labels.cpu().numpy()])
+    between = hamming(centres[:, None], centres)[np.triu_indices(len(centres), k=1)]
+    asked, closest, below = model.minimum_distance, int(between.min()), int((between < model.minimum_distance).sum())
+    within = float((own <= model.radius).mean())
+    lines = [
+        f"centres: closest pair {closest} bits (asked {asked})",
+        f"{within:.0%} of the support within {model.radius} bits of its own centre",
+    ]
+    if below:
+        lines.append(f"{below} of {len(between)} pairs of centres are closer than asked: they will be confused")
+    return {
+        "lines": lines + warnings,
+        "minimum_distance": asked,
+        "closest": closest,
+        "pairs": len(between),
+        "pairs_below": below,
+        "radius": model.radius,
+        "support_within_radius": within,
+    }
+
+
+def _untrained(settings: Settings, data: LabelledImages, device: str) -> Model:
+    categories = [Category(name, count) for name, count in zip(data.categories, data.counts(), strict=True)]
+    where = pick_device(device)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(settings.seed)
+        model = Model.assemble(settings, categories, where, blank=False)
+    if settings.cache_trunk and isinstance(model.trunk, nn.Identity):
+        raise SettingsError(
+            f"cache_trunk: {settings.backbone} cannot be cut into a trunk and a tail",
+            "train without --cache-trunk, or freeze the backbone with --train-stages 0",
+        )
+    return model
+
+
+def _run(settings: Settings, data: LabelledImages) -> dict[str, Any]:
+    """What makes two runs the same run: the settings and the images' names and sizes."""
+    listing = hashlib.sha256()
+    for path, label in zip(data.paths, data.labels, strict=True):
+        listing.update(f"{data.categories[label]}/{path.name}:{path.stat().st_size}\n".encode())
+    return {**settings.as_dict(), "the support set": listing.hexdigest()[:12]}
+
+
+def _check_place(out: Path | None, checkpoint: Checkpoint, resume: bool) -> None:
+    if out is None:
+        return
+    if out.exists():
+        raise ModelError(f"{out} exists already", "choose another name with --out, or remove it first")
+    if checkpoint.exists and not resume:
+        raise ModelError(
+            f"{out} was begun and not finished", f"go on with --resume, or start anew after deleting {out}.training"
+        )

@@ -1,0 +1,71 @@
+"""The optimiser, its groups and its schedule (App. A.2 of the paper, deviations 12 to 14)."""
+
+from __future__ import annotations
+
+from math import cos, pi
+
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+
+from firstsight.config import Settings
+
+LOWEST_RATE = 1e-5
+WARMUP_RATE = 1e-4
+
+
+def make_optimiser(groups: dict[str, list[nn.Parameter]], settings: Settings) -> Optimizer:
+    """AdamW with one group per part of the model; the base rate of each is kept beside it."""
+    parts = []
+    for name, parameters in groups.items():
+        rate = settings.lr_backbone if name == "backbone" else settings.lr
+        of_features = name in ("backbone", "feature_head")
+        decay = settings.weight_decay_features if of_features else settings.weight_decay
+        if parameters:
+            parts.append({"params": parameters, "base_lr": rate, "lr": rate, "weight_decay": decay})
+    fused = all(p.is_cuda for part in parts for p in part["params"])  # type: ignore[attr-defined]
+    return AdamW(parts, fused=fused)
+
+
+def learning_rate(base: float, epoch: int, settings: Settings) -> float:
+    """Linear warm-up, then a cosine down to 1e-5, per epoch; a lag of one epoch as released, unless switched off.
+
+    Warm-up takes at most a quarter of a short run.
+    """
+    at = max(epoch - 1, 0) if settings.schedule_lag else epoch
+    warmup = min(settings.warmup_epochs, settings.epochs // 4)
+    if at < warmup:
+        return WARMUP_RATE + at * (base - WARMUP_RATE) / warmup
+    return LOWEST_RATE + 0.5 * (base - LOWEST_RATE) * (1 + cos(pi * at / settings.epochs))
+
+
+def set_learning_rates(optimiser: Optimizer, epoch: int, settings: Settings) -> None:
+    for group in optimiser.param_groups:
+        group["lr"] = learning_rate(group["base_lr"], epoch, settings)
+
+
+class Average:
+    """An exponential moving average of weights that is useful after few steps: its decay warms up."""
+
+    def __init__(self, network: nn.Module, decay: float) -> None:
+        self.decay = decay
+        self.steps = 0
+        self.values = {name: value.detach().clone() for name, value in _learned(network).items()}
+
+    @torch.no_grad()
+    def update(self, network: nn.Module) -> None:
+        self.steps += 1
+        decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
+        for name, value in _learned(network).items():
+            self.values[name].lerp_(value, 1 - decay)
+
+    @torch.no_grad()
+    def give_to(self, network: nn.Module) -> None:
+        for name, value in _learned(network).items():
+            value.copy_(self.values[name])
+
+
+def _learned(network: nn.Module) -> dict[str, Tensor]:
+    """Parameters that learn and the floating-point statistics that follow them."""
+    learned: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if p.requires_grad}
+    return learned | {name: b for name, b in network.named_buffers() if b.is_floating_point()}
