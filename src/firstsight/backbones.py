@@ -13,6 +13,7 @@ from typing import Any
 
 import timm
 import torch
+from huggingface_hub import try_to_load_from_cache
 from timm.models.convnext import ConvNeXt
 from timm.models.efficientnet import EfficientNet
 from timm.models.eva import Eva
@@ -73,7 +74,9 @@ def build(name: str, image_size: int, train_stages: int, weights: str | None = N
     features = int(getattr(model, "head_hidden_size", None) or model.num_features)
     preprocess = _preprocess(model, name, image_size)
     shortcut = SHORTCUTS.get(name)
-    licence = shortcut.licence if shortcut else str(model.pretrained_cfg.get("license") or "see where the weights are from")
+    licence = (
+        shortcut.licence if shortcut else str(model.pretrained_cfg.get("license") or "see where the weights are from")
+    )
     trunk, tail = split(model, train_stages)
     return Backbone(trunk, tail, features, preprocess, licence)
 
@@ -84,6 +87,12 @@ def lite2_weights() -> Path | None:
     if spec is None or spec.origin is None:
         return None
     return next(Path(spec.origin).parent.glob("models/*.pth"), None)
+
+
+def cached_weights(name: str) -> bool:
+    """Whether the hub's weights of a shortcut were downloaded before."""
+    repository = f"timm/{SHORTCUTS[name].timm_name}"
+    return isinstance(try_to_load_from_cache(repository, "model.safetensors"), str)
 
 
 def _create(name: str, image_size: int, **options: Any) -> Any:

@@ -30,13 +30,13 @@ def ball_volume(bits: int, radius: int) -> int:
 
 def gilbert_varshamov(bits: int, distance: int) -> int:
     """Lemma 3.1 (Eq. 6): this many codes, at least, exist with every two of them `distance` apart."""
-    return -(-(2**bits) // ball_volume(bits, distance - 1))
+    return -(-(1 << bits) // ball_volume(bits, distance - 1))
 
 
 def distance_by_eq7(bits: int, categories: int) -> int:
     """d_max as printed (Eq. 7): the smallest d with categories * sum_{i<d} C(L, i) >= 2^L, clamped to L."""
     for distance in range(1, bits + 1):
-        if categories * ball_volume(bits, distance - 1) >= 2**bits:
+        if categories * ball_volume(bits, distance - 1) >= 1 << bits:
             return distance
     return bits
 
@@ -47,7 +47,7 @@ def distance_by_released_rule(bits: int, categories: int) -> int | None:
     The smallest d in 2..L with C(L, d-2) <= 2^L / categories <= C(L, d-1); None where no d satisfies both.
     """
     for distance in range(2, bits + 1):
-        if comb(bits, distance - 2) * categories <= 2**bits <= comb(bits, distance - 1) * categories:
+        if comb(bits, distance - 2) * categories <= (1 << bits) <= comb(bits, distance - 1) * categories:
             return distance
     return None
 
@@ -61,9 +61,9 @@ def minimum_distance(bits: int, categories: int, rule: DistanceRule = "released"
     check_bits(bits)
     if categories < 2:
         raise SettingsError(f"expected categories is {categories}; at least 2 are needed to keep centres apart")
-    if categories > 2**bits:
+    if categories > 1 << bits:
         raise SettingsError(
-            f"{categories} categories do not fit in {bits} bits, which give {2**bits} codes",
+            f"{categories} categories do not fit in {bits} bits, which give {1 << bits} codes",
             f"use --bits {(categories - 1).bit_length()} or more",
         )
     if rule == "released":
@@ -83,12 +83,12 @@ def ball_radius(distance: int, ball: Ball = "touching") -> int:
 
 def singleton_bound(bits: int, distance: int) -> int:
     """No more codes than this are pairwise `distance` apart (Singleton)."""
-    return int(2 ** (bits - distance + 1))
+    return 1 << (bits - distance + 1)
 
 
 def hamming_bound(bits: int, distance: int) -> int:
     """No more codes than this are pairwise `distance` apart (sphere packing)."""
-    return 2**bits // ball_volume(bits, (distance - 1) // 2)
+    return (1 << bits) // ball_volume(bits, (distance - 1) // 2)
 
 
 def plotkin_bound(bits: int, distance: int) -> int:
@@ -99,7 +99,7 @@ def plotkin_bound(bits: int, distance: int) -> int:
         return 2 * (distance // (2 * distance - bits))
     if 2 * distance == bits:
         return 4 * distance
-    return 2**bits
+    return 1 << bits
 
 
 def packing_limit(bits: int, distance: int) -> int:

@@ -14,6 +14,7 @@ from firstsight.bounds import check_bits
 
 Words: TypeAlias = NDArray[np.uint64]
 
+
 def pack(signs: NDArray[np.generic]) -> Words:
     """Pack rows of values into codes: a bit is 1 where the value is above zero (zero and NaN give 0)."""
     positive = np.atleast_2d(signs) > 0  # (N, L)
@@ -35,7 +36,8 @@ def popcount(words: Words) -> NDArray[np.int64]:
     """The number of ones in each code of an array whose last axis is words."""
     if words.shape[-1] == 1:  # the common case needs no sum over words
         return np.bitwise_count(words[..., 0]).astype(np.int64)
-    return np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
+    total: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
+    return total
 
 
 def hamming(a: Words, b: Words) -> NDArray[np.int64]:

@@ -44,7 +44,7 @@ class Settings:
     prototypes: int = _setting(10, "prototypes per known category, k", 1, 1000)
     feature_dim: int = _setting(768, "output of the feature head H_f, and dimension of a prototype", 2, 8192)
     feature_head: Form = _setting("released", "H_f: linear + GELU (released) or linear (paper)")
-    hash_head: Form = _setting("released", "H_h: four linear layers with BatchNorm (released) or three linear (paper)")
+    hash_head: Form = _setting("released", "H_h: four linear layers (released) or three (paper)")
     hash_norm: Literal["images", "shared"] = _setting(
         "images", "H_h's running statistics: from images only, or images and class means mixed as released"
     )
@@ -55,11 +55,15 @@ class Settings:
     beta: float = _setting(3.0, "weight of the feature loss L_f in Eq. 10", 0, 1e6)
     tau: float = _setting(3.0, "sharpness of the smooth sign, Eq. 4", 1e-6, 1e6)
     theta: float = _setting(0.1, "share of prototype similarities masked in training, Eq. 2", 0, 0.99)
-    separation: Form = _setting("released", "L_sep: mean over centres with 0.95 L (released) or plain double sum (paper)")
+    separation: Form = _setting(
+        "released", "L_sep: mean over centres with 0.95 L (released) or plain double sum (paper)"
+    )
     quantisation: Form = _setting("released", "L_q: mean over all bits (released) or sum (paper)")
 
     # how far apart categories are
-    distance_rule: Literal["released", "eq7"] = _setting("released", "d_max by single binomials, or by Eq. 7 as printed")
+    distance_rule: Literal["released", "eq7"] = _setting(
+        "released", "d_max by single binomials, or by Eq. 7 as printed"
+    )
     expected_categories: int | None = _setting(
         None, "how many categories d_max must leave room for; twice the known ones if not given", 2, 1_000_000
     )
@@ -80,7 +84,9 @@ class Settings:
     schedule_lag: bool = _setting(True, "the schedule lags one epoch behind, as in the released code")
     ema: float = _setting(0.0, "decay of the averaged weights used for answering; 0 is off", 0, 0.999999)
     clip: float = _setting(0.0, "clip the gradient to this norm; 0 is off", 0, 1e6)
-    cache_trunk: int = _setting(0, "store the frozen trunk's output for N views per image and train on it; 0 is off", 0, 1000)
+    cache_trunk: int = _setting(
+        0, "store the frozen trunk's output for N views per image and train on it; 0 is off", 0, 1000
+    )
     precision: Literal["auto", "fp32", "bf16"] = _setting("auto", "auto is bf16 on CUDA and fp32 elsewhere")
     seed: int = _setting(0, "seed of weights, order, crops and masks", 0, 2**31 - 1)
 

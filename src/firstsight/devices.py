@@ -32,5 +32,5 @@ def pick_device(name: str = "auto") -> torch.device:
 def mixed_precision(device: torch.device, precision: str) -> contextlib.AbstractContextManager[None]:
     """bf16 where asked for, or on CUDA by `auto`; otherwise plain fp32."""
     if precision == "bf16" or (precision == "auto" and device.type == "cuda"):
-        return torch.autocast(device.type, dtype=torch.bfloat16)  # type: ignore[return-value]
+        return torch.autocast(device.type, dtype=torch.bfloat16)
     return contextlib.nullcontext()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -52,6 +53,15 @@ class Assignment:
     distance: int | float | None
     radius: int | float
     runner_up: Candidate | None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An image of a labelled stream with what it shows and what was made of it."""
+
+    path: Path
+    truth: str
+    answer: Assignment
 
 
 class Encoder(Protocol):

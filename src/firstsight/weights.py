@@ -30,7 +30,15 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         if path.suffix == ".safetensors":
             return dict(load_file(path))
         content = torch.load(path, map_location="cpu", weights_only=True)
-    except (SafetensorError, pickle.UnpicklingError, zipfile.BadZipFile, RuntimeError, EOFError, OSError, ValueError) as error:
+    except (
+        SafetensorError,
+        pickle.UnpicklingError,
+        zipfile.BadZipFile,
+        RuntimeError,
+        EOFError,
+        OSError,
+        ValueError,
+    ) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ModelError(
             f"{path}: cannot be read as weights: {reason}",

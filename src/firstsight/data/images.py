@@ -21,7 +21,9 @@ from firstsight.errors import ImageError, ModelError
 
 VERSION = 1
 MAX_PIXELS = 128_000_000
-SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm", ".jp2", ".avif"})
+SUFFIXES = frozenset(
+    {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm", ".jp2", ".avif"}
+)
 
 Pixels: TypeAlias = NDArray[np.uint8]  # (height, width, 3)
 ImageLike: TypeAlias = "str | Path | bytes | Image.Image | NDArray[Any]"
@@ -45,7 +47,7 @@ class Preprocess:
     def of(cls, values: Mapping[str, Any]) -> Preprocess:
         if values.get("version") != VERSION:
             raise ModelError(
-                f"this model prepares images by version {values.get('version')} of the image path; here is version {VERSION}",
+                f"this model's image path is version {values.get('version')}; this release has version {VERSION}",
                 "use the Firstsight release that made it, or fit it again",
             )
         return cls(**{**values, "mean": tuple(values["mean"]), "std": tuple(values["std"])})
@@ -63,7 +65,9 @@ def decode(source: ImageLike) -> Image.Image:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit below is ours
             with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
                 if image.width * image.height > MAX_PIXELS:
-                    raise ImageError(name, f"has {image.width} x {image.height} pixels; at most {MAX_PIXELS:,} are read")
+                    raise ImageError(
+                        name, f"has {image.width} x {image.height} pixels; at most {MAX_PIXELS:,} are read"
+                    )
                 return _upright_rgb(image)
     except UnidentifiedImageError:
         raise ImageError(name, "is not an image Pillow can read") from None
@@ -106,8 +110,6 @@ def describe(source: ImageLike) -> str:
     """How to call an image in a message."""
     if isinstance(source, (str, Path)):
         return str(source)
-    if isinstance(source, Image.Image) and getattr(source, "filename", ""):
-        return str(source.filename)  # type: ignore[attr-defined]
     return f"<{type(source).__name__}>"
 
 
@@ -127,6 +129,7 @@ def _from_array(array: NDArray[Any], name: str) -> Image.Image:
     if array.dtype != np.uint8 or not grey_or_colour or 0 in array.shape:
         raise ImageError(
             name,
-            f"is an array of {array.dtype} with shape {array.shape}; expected uint8 of shape (H, W), (H, W, 3) or (H, W, 4)",
+            f"is an array of {array.dtype} of shape {array.shape}",
+            "expected uint8 of shape (H, W), (H, W, 3) or (H, W, 4)",
         )
     return _upright_rgb(Image.fromarray(array))

@@ -20,7 +20,7 @@ Colour = tuple[float, float, float]
 Field = NDArray[np.floating[Any]]
 
 BOX = 1.25  # side of a wing texture, in wing lengths
-UNIT = 0.92  # wing length on the doubled canvas, in image sizes; keeps textures near one to one
+UNIT = 0.97  # wing length on the doubled canvas, in image sizes; keeps textures near one to one
 TILE = 512  # side of a background tile in pixels
 
 
@@ -86,7 +86,7 @@ def _specimen(kind: Species, size: int, rng: np.random.Generator) -> Image.Image
     """The posed moth on a transparent ground, drawn twice as large and reduced to smooth every edge."""
     canvas = Image.new("RGBA", (2 * size, 2 * size))
     pose = _pose(size, rng)
-    centre = size * (1 + rng.uniform(-0.07, 0.07, 2))
+    centre = size * (1 + rng.uniform(-0.05, 0.05, 2))
     spread = rng.normal(0, 0.05, 2)
     fore, hind = _wing(kind, kind.fore, size), _wing(kind, kind.hind, size)
     for wing, texture, raised in ((kind.hind, hind, spread[1]), (kind.fore, fore, spread[0])):
@@ -175,11 +175,13 @@ def _wing(kind: Species, wing: Wing, size: int) -> Image.Image:
     _border(paint, kind, wing, reach, sweep)
     for eye in wing.eyes:
         _eye(paint, kind, _at(wing, eye[0], eye[1]), eye[2], x, y)
-    shade = 1.06 - 0.28 * np.exp(-radius / 0.10) + 0.10 * np.cos(2 * math.pi * kind.scallops * sweep) * (0.3 + reach) / 2
+    shade = (
+        1.06 - 0.28 * np.exp(-radius / 0.10) + 0.10 * np.cos(2 * math.pi * kind.scallops * sweep) * (0.3 + reach) / 2
+    )
     paint *= (shade * (1 + 0.30 * grain))[..., None]
     alpha = np.clip(inside * size / BOX + 0.5, 0, 1) * (radius < 1.2)
     pixels = np.dstack([np.clip(paint, 0, 1), alpha]) * 255
-    return Image.fromarray(pixels.astype(np.uint8), "RGBA")
+    return Image.fromarray(pixels.astype(np.uint8))
 
 
 def _edge(kind: Species, wing: Wing, sweep: Field) -> Field:
@@ -190,7 +192,8 @@ def _edge(kind: Species, wing: Wing, sweep: Field) -> Field:
     lobes = np.abs(np.sin(math.pi * kind.scallops * fine)) - 0.6
     outline += kind.scallop_depth * lobes * np.clip(fine * 5, 0, 1)
     outline += wing.tail * np.exp(-(((fine - 0.62) / 0.06) ** 2))
-    return np.interp(sweep, fine, outline).astype(np.float32)
+    edge: Field = np.interp(sweep, fine, outline).astype(np.float32)
+    return edge
 
 
 def _ground(wing: Wing, reach: Field, sweep: Field, grain: Field, kind: Species) -> Field:
@@ -228,7 +231,14 @@ def _border(paint: Field, kind: Species, wing: Wing, reach: Field, sweep: Field)
 def _eye(paint: Field, kind: Species, centre: Field, radius: float, x: Field, y: Field) -> None:
     """An eye spot: pale rim, dark disc, coloured rings, pupil and glint."""
     away = np.hypot(x - centre[0], y - centre[1]) / radius
-    steps = ((1.15, kind.pale), (1.0, kind.dark), (0.80, kind.ring), (0.52, kind.dark), (0.36, kind.pale), (0.2, kind.dark))
+    steps = (
+        (1.15, kind.pale),
+        (1.0, kind.dark),
+        (0.80, kind.ring),
+        (0.52, kind.dark),
+        (0.36, kind.pale),
+        (0.2, kind.dark),
+    )
     for limit, colour in steps[: 2 + 2 * kind.rings]:
         _mix(paint, colour, np.clip((limit - away) * radius * 130, 0, 1))
     glint = np.hypot(x - centre[0] + 0.22 * radius, y - centre[1] + 0.22 * radius) / radius
@@ -264,7 +274,13 @@ def _body(kind: Species, size: int) -> Image.Image:
 
 def _girth(along: float) -> float:
     """Half the body's width from head (negative) to the tip of the abdomen."""
-    return float(np.interp(along, [-0.22, -0.17, -0.12, -0.02, 0.1, 0.16, 0.35, 0.54], [0.02, 0.05, 0.07, 0.095, 0.075, 0.065, 0.05, 0.008]))
+    return float(
+        np.interp(
+            along,
+            [-0.22, -0.17, -0.12, -0.02, 0.1, 0.16, 0.35, 0.54],
+            [0.02, 0.05, 0.07, 0.095, 0.075, 0.065, 0.05, 0.008],
+        )
+    )
 
 
 def _antenna(pen: ImageDraw.ImageDraw, colour: Colour, side: int, scale: float) -> None:
@@ -293,7 +309,7 @@ def _background(size: int, rng: np.random.Generator) -> Image.Image:
     tile = _ground_tile(int(rng.integers(5)))
     side = int(rng.integers(TILE // 3, TILE * 2 // 3))
     left, top = (int(v) for v in rng.integers(0, TILE - side, 2))
-    window = tile.resize((size, size), Image.Resampling.BICUBIC, (left, top, left + side, top + side))
+    window = tile.resize((size, size), Image.Resampling.BILINEAR, (left, top, left + side, top + side))
     window = window.transpose(Image.Transpose(int(rng.integers(7))))
     gains = rng.normal(1, 0.04, 3) * rng.uniform(0.75, 1.1)
     return window.point([int(min(255, level * gain)) for gain in gains for level in range(256)])
@@ -323,7 +339,7 @@ def _ground_tile(number: int) -> Image.Image:
     stops = np.quantile(height, [0.03, 0.5, 0.97])
     colours = np.dstack([np.interp(height, stops, channel) for channel in zip(*ramp, strict=True)])
     pixels = np.clip(colours * light[..., None], 0, 255).astype(np.uint8)
-    return Image.fromarray(pixels, "RGB").filter(ImageFilter.GaussianBlur(1.5))  # the moth is in focus, the ground less
+    return Image.fromarray(pixels).filter(ImageFilter.GaussianBlur(1.5))  # the moth is in focus, the ground less
 
 
 def _fractal(rng: np.random.Generator, slope: float, stretch: float, side: int = TILE) -> Field:
@@ -331,30 +347,34 @@ def _fractal(rng: np.random.Generator, slope: float, stretch: float, side: int =
     frequency = np.hypot(np.fft.fftfreq(side)[:, None] * stretch, np.fft.rfftfreq(side)[None, :])
     frequency[0, 0] = np.inf
     cloud = np.fft.irfft2(np.fft.rfft2(rng.standard_normal((side, side))) * frequency**-slope, s=(side, side))
-    return np.clip(0.5 + cloud / cloud.std() * 0.2, 0, 1)
+    noise: Field = np.clip(0.5 + cloud / cloud.std() * 0.2, 0, 1)
+    return noise
 
 
 @lru_cache(maxsize=1)
 def _grain() -> Image.Image:
     """Fine mottling shared by all wings: texture is no trait."""
-    return Image.fromarray((_fractal(np.random.default_rng(3), 0.9, 1.0) * 255).astype(np.uint8)[:256, :256], "L")
+    return Image.fromarray((_fractal(np.random.default_rng(3), 0.9, 1.0) * 255).astype(np.uint8)[:256, :256])
 
 
 @lru_cache(maxsize=1)
 def _flakes() -> Image.Image:
     """Cloud noise whose peaks are where scales rub off."""
-    return Image.fromarray((_fractal(np.random.default_rng(4), 1.4, 1.0) * 255).astype(np.uint8), "L")
+    return Image.fromarray((_fractal(np.random.default_rng(4), 1.4, 1.0) * 255).astype(np.uint8))
 
 
 def _photograph(scene: Image.Image, rng: np.random.Generator) -> Image.Image:
     """What the camera adds: focus, directional light, exposure, tint, vignette and sensor noise."""
     size = scene.width
-    scene = scene.filter(ImageFilter.GaussianBlur(size / 256 * rng.uniform(0, 0.9)))
+    scene = scene.filter(ImageFilter.BoxBlur(size / 256 * rng.uniform(0, 1.0)))
     axis = np.linspace(-1, 1, size, dtype=np.float32)
-    slope = rng.uniform(-0.18, 0.18, 2)
+    slope = rng.uniform(-0.18, 0.18, 2).astype(np.float32)
     light = 1 + slope[0] * axis[None, :] + slope[1] * axis[:, None]
     light *= 1 - rng.uniform(0.08, 0.3) * (axis[None, :] ** 2 + axis[:, None] ** 2) / 2
     gain = rng.uniform(0.85, 1.15) * rng.normal(1, 0.03, 3)
     noise = rng.standard_normal((size, size, 1), dtype=np.float32) * rng.uniform(1.5, 5)
-    pixels = np.asarray(scene, dtype=np.float32) * (light[..., None] * gain).astype(np.float32) + noise
-    return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8), "RGB")
+    pixels = np.array(scene, dtype=np.float32)
+    pixels *= light[..., None]
+    pixels *= gain.astype(np.float32)
+    pixels += noise
+    return Image.fromarray(np.clip(pixels, 0, 255, out=pixels).astype(np.uint8))

@@ -19,14 +19,39 @@ from firstsight.data.moth import Colour, Species, Wing, draw
 __all__ = ["Species", "contact_sheet", "draw", "known_and_new", "species", "write_folder"]
 
 GENUS = (
-    "Lun Cal Mor Ver Sil Nov Tas Pel Zor Bel Dar Fen Gal Hes Mir Nar Oph Par Ros Sel Tel Umb Vel Xan".split(),
-    "ar el in or is ul em an ot".split(),
-    "a is ia us on".split(),
+    [
+        "Lun",
+        "Cal",
+        "Mor",
+        "Ver",
+        "Sil",
+        "Nov",
+        "Tas",
+        "Pel",
+        "Zor",
+        "Bel",
+        "Dar",
+        "Fen",
+        "Gal",
+        "Hes",
+        "Mir",
+        "Nar",
+        "Oph",
+        "Par",
+        "Ros",
+        "Sel",
+        "Tel",
+        "Umb",
+        "Vel",
+        "Xan",
+    ],
+    ["ar", "el", "in", "or", "is", "ul", "em", "an", "ot"],
+    ["a", "is", "ia", "us", "on"],
 )
 EPITHET = (
-    "vel cin pal rub nig fus mac ocu ser lin fim cor ple tri gut ner".split(),
-    "at il or in us an el".split(),
-    "a is ea".split(),
+    ["vel", "cin", "pal", "rub", "nig", "fus", "mac", "ocu", "ser", "lin", "fim", "cor", "ple", "tri", "gut", "ner"],
+    ["at", "il", "or", "in", "us", "an", "el"],
+    ["a", "is", "ea"],
 )
 
 SPREAD = 1.15  # how far siblings stand apart; set so that frozen features tell species, but not clusters, well

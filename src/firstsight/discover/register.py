@@ -47,7 +47,7 @@ class CodeRegister:
         self._born = 0
         words = -(-bits // 64)
         self._centres = np.zeros((max(64, 2 * self.known), words), dtype=np.uint64)
-        if self.known:
+        if centres is not None:
             self._centres[: self.known] = centres
 
     @property
@@ -126,7 +126,7 @@ class CodeRegister:
         index = int(chosen)
         if index < 0:
             nearest = self._nearest(distances)
-            return Assignment(None, True, False, nearest and nearest.distance, self.radius, nearest)
+            return Assignment(None, True, False, nearest.distance if nearest else None, self.radius, nearest)
         others = distances.copy()
         others[index] = FAR
         return Assignment(
@@ -150,7 +150,7 @@ class CodeRegister:
             self._centres = np.concatenate([self._centres, np.zeros_like(self._centres)])
         self._centres[len(self.names)] = row
         self.names.append(name)
-        return Assignment(name, True, True, nearest and nearest.distance, self.radius, nearest)
+        return Assignment(name, True, True, nearest.distance if nearest else None, self.radius, nearest)
 
     def _next_name(self) -> str:
         """new-1, new-2, ... passing over names the known categories have."""

@@ -17,7 +17,9 @@ def model_card(model: Model, name: str) -> str:
     """The card as Markdown."""
     s, report = model.settings, model.report
     images = sum(category.support for category in model.categories)
-    changed = "\n".join(f"- `{key}`: {value}" for key, value in s.as_dict().items() if value != getattr(Settings(), key))
+    changed = "\n".join(
+        f"- `{key}`: {value}" for key, value in s.as_dict().items() if value != getattr(Settings(), key)
+    )
     listed = "\n".join(f"- {category.name}: {category.support}" for category in model.categories)
     outcome = "\n".join(f"- {line}" for line in report.get("lines", []))
     return f"""# {name}

@@ -93,7 +93,9 @@ class Model:
     def stem(self, pixels: NDArray[np.uint8]) -> Tensor:
         """The trunk's output for a batch of uint8 crops (N, H, W, 3)."""
         images = torch.from_numpy(pixels).to(self.device).permute(0, 3, 1, 2).float()  # channels last in memory
-        mean, std = (torch.tensor(v, device=self.device).view(3, 1, 1) for v in (self.preprocess.mean, self.preprocess.std))
+        mean, std = (
+            torch.tensor(v, device=self.device).view(3, 1, 1) for v in (self.preprocess.mean, self.preprocess.std)
+        )
         stem: Tensor = self.trunk((images / 255 - mean) / std)
         return stem
 

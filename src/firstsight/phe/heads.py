@@ -26,34 +26,28 @@ class FeatureHead(nn.Sequential):
 
 
 class HashHead(nn.Module):
-    """H_h: three linear layers (paper), or four with BatchNorm before the last (released; deviation 6)."""
+    """H_h: three linear layers (paper) or four (released; deviation 6), with BatchNorm before the last.
+
+    The paper is silent on BatchNorm, but without it the centres of all categories stay one and the same code: mean
+    prototypes start almost equal, and nothing else spreads them (reproductions/LOG.md).
+    """
 
     def __init__(
-        self,
-        inputs: int,
-        bits: int,
-        form: Form = "released",
-        norm: Literal["images", "shared"] = "images",
+        self, inputs: int, bits: int, form: Form = "released", norm: Literal["images", "shared"] = "images"
     ) -> None:
         super().__init__()
-        if form == "released":
-            self.body = nn.Sequential(
-                nn.Linear(inputs, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, BOTTLENECK)
-            )
-        else:
-            self.body = nn.Sequential(nn.Linear(inputs, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, BOTTLENECK))
-        self.norm = nn.BatchNorm1d(BOTTLENECK) if form == "released" else None
-        self.shared = norm == "shared"
+        middle = [nn.Linear(HIDDEN, HIDDEN), nn.GELU()] if form == "released" else []
+        self.body = nn.Sequential(nn.Linear(inputs, HIDDEN), nn.GELU(), *middle, nn.Linear(HIDDEN, BOTTLENECK))
+        self.norm = nn.BatchNorm1d(BOTTLENECK)
         self.last = nn.Linear(BOTTLENECK, bits, bias=False)
+        self.shared = norm == "shared"
         _initialise(self)
 
     def forward(self, features: Tensor) -> Tensor:
         """The hash features b of images. A lone image in training is normalised by the running statistics."""
         hidden = self.body(features)
-        if self.norm is not None:
-            alone = self.training and len(hidden) == 1
-            hidden = _normalise(hidden, self.norm, by_batch=self.training and not alone, remember=self.training and not alone)
-        return self._output(hidden)
+        learning = self.training and len(hidden) > 1
+        return self._output(hidden, by_batch=learning, remember=learning)
 
     def centres(self, means: Tensor) -> Tensor:
         """The hash centres h of mean prototypes, normalised among themselves in training and after.
@@ -61,23 +55,15 @@ class HashHead(nn.Module):
         Their statistics are not the images'; they reach the running ones only where asked to be `shared`
         as in the released code (deviation 4).
         """
-        hidden = self.body(means)
-        if self.norm is not None:
-            hidden = _normalise(hidden, self.norm, by_batch=True, remember=self.training and self.shared)
-        return self._output(hidden)
+        return self._output(self.body(means), by_batch=True, remember=self.training and self.shared)
 
-    def _output(self, hidden: Tensor) -> Tensor:
+    def _output(self, hidden: Tensor, by_batch: bool, remember: bool) -> Tensor:
+        """BatchNorm by the batch's statistics or the running ones, remembered or not; then the last layer."""
+        norm = self.norm
+        running = (None, None) if by_batch and not remember else (norm.running_mean, norm.running_var)
+        hidden = F.batch_norm(hidden, *running, norm.weight, norm.bias, by_batch, norm.momentum or 0.0, norm.eps)
         output: Tensor = self.last(F.gelu(hidden))
         return output
-
-
-def _normalise(hidden: Tensor, norm: nn.BatchNorm1d, by_batch: bool, remember: bool) -> Tensor:
-    """BatchNorm with the choice of statistics, and of remembering them, in the caller's hands."""
-    mean, variance = norm.running_mean, norm.running_var
-    if by_batch and not remember:
-        mean = variance = None
-    momentum = norm.momentum if norm.momentum is not None else 0.1
-    return F.batch_norm(hidden, mean, variance, norm.weight, norm.bias, by_batch, momentum, norm.eps)
 
 
 def _initialise(head: nn.Module) -> None:

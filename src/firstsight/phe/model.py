@@ -37,7 +37,9 @@ class PHE(nn.Module):
 
     centres: Tensor
 
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, minimum_distance: int, settings: Settings) -> None:
+    def __init__(
+        self, tail: nn.Module, inputs: int, categories: int, minimum_distance: int, settings: Settings
+    ) -> None:
         super().__init__()
         self.settings = settings
         self.minimum_distance = minimum_distance

@@ -37,11 +37,11 @@ def mask_prototypes(similarities: Tensor, theta: float, generator: torch.Generat
 
 def category_logits(similarities: Tensor, per_category: int) -> Tensor:
     """The frozen FC layer of Eq. 2: +1 from a category's own prototypes, -0.5 from all others."""
-    own = similarities.unflatten(-1, (-1, per_category)).sum(-1)  # (N, C)
+    own = similarities.view(len(similarities), -1, per_category).sum(-1)  # (N, C)
     others = own.sum(-1, keepdim=True) - own
     return own - 0.5 * others
 
 
 def category_means(prototypes: Tensor, per_category: int) -> Tensor:
     """The mean prototype of each category, sum P_c / k: what H_h maps to hash centres (Sec. 3.2)."""
-    return prototypes.unflatten(0, (-1, per_category)).mean(1)  # (C, D)
+    return prototypes.view(-1, per_category, prototypes.shape[1]).mean(1)  # (C, D)

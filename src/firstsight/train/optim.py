@@ -23,8 +23,7 @@ def make_optimiser(groups: dict[str, list[nn.Parameter]], settings: Settings) ->
         decay = settings.weight_decay_features if of_features else settings.weight_decay
         if parameters:
             parts.append({"params": parameters, "base_lr": rate, "lr": rate, "weight_decay": decay})
-    fused = all(p.is_cuda for part in parts for p in part["params"])  # type: ignore[attr-defined]
-    return AdamW(parts, fused=fused)
+    return AdamW(parts, fused=True)
 
 
 def learning_rate(base: float, epoch: int, settings: Settings) -> float:

@@ -44,12 +44,12 @@ class Support:
         generator = seeded("cpu", self.settings.seed, epoch)
         order = torch.randperm(len(self), generator=generator)
         draws = torch.rand(len(self), 3, generator=generator)  # where to crop, whether to flip; or which view
-        for indices in order.split(self.settings.batch_size):
+        for indices in torch.split(order, self.settings.batch_size):
             yield self._stem(indices, draws[indices]), self.labels[indices.to(self.labels.device)]
 
     def central(self) -> Iterator[Tensor]:
         """Trunk outputs of the central crops, in data order: what answering sees."""
-        for indices in torch.arange(len(self)).split(self.settings.batch_size):
+        for indices in torch.split(torch.arange(len(self)), self.settings.batch_size):
             if self.stems is not None:
                 yield self.stems[indices.to(self.stems.device), 0].to(self.model.device)
             else:
@@ -74,7 +74,7 @@ class Support:
             for view in range(views):
                 generator = seeded("cpu", self.settings.seed, view)
                 draws = torch.rand(len(self), 3, generator=generator) if view else torch.full((len(self), 3), CENTRE)
-                for some in indices.split(16):
+                for some in torch.split(indices, 16):
                     stem = self.model.stem(self._crops(some, draws[some]))
                     if stems is None:
                         stems = _room_for(len(self), views, stem)

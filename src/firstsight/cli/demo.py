@@ -1,0 +1,114 @@
+"""`firstsight demo`: the whole of it in two minutes, on drawn moths, without a network."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+from rich.live import Live
+from rich.table import Table
+
+from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, err, out, say, shown
+from firstsight.cli.evaluate import table
+from firstsight.codes import Words
+from firstsight.data.folder import read_folder
+from firstsight.errors import DataError
+from firstsight.protocols import Seen
+
+if TYPE_CHECKING:
+    from firstsight.methods.model import Model
+
+SPECIES, SUPPORT, STREAM = 24, 20, 10  # species in the guide, support images per known one, stream images per species
+SEED = 0
+SETTINGS = {"backbone": "efficientnet-lite2", "cache_trunk": 1, "epochs": 20, "batch_size": 64, "seed": SEED}
+BATCH = 8
+
+
+def demo(
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="A new folder for images, model and report.", metavar="DIR")
+    ] = None,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Draw moths, learn 12 species, stream 24, and write a page that shows what was found."""
+    configure(quiet, verbose)
+    began = time.monotonic()
+    folder = folder or _free_name("firstsight-demo")
+    if folder.exists():
+        raise DataError(f"{folder} exists already", "name a new folder with --out")
+    _draw(folder)
+    from firstsight.cli.fit import describe
+    from firstsight.evaluate.report import write_report
+    from firstsight.evaluate.stream import score
+    from firstsight.train.fit import fit
+
+    model = fit(folder / "support", folder / "model", device=device, progress=Bars(), **SETTINGS)  # type: ignore[arg-type]
+    describe(model, folder / "model")
+    seen, codes = _stream(model, folder / "stream")
+    result = score(model, codes, [each.truth for each in seen])
+    out.print(table(result))
+    page = folder / "report.html"
+    write_report(page, model, result, seen)
+    say(f" {time.monotonic() - began:.0f} s in all. Open {page} to see what was found.")
+    say(f" Next:  firstsight discover {folder / 'model'} {folder / 'stream'}")
+
+
+def _draw(folder: Path) -> None:
+    """Support images of the known species, and a stream of all species."""
+    from firstsight.data.synthetic import known_and_new, species, write_folder
+
+    guide = species(SPECIES, SEED)
+    known, _ = known_and_new(guide)
+    with Bars().task("drawing moths", len(known) * SUPPORT + len(guide) * STREAM) as advance:
+        write_folder(folder / "support", known, range(SUPPORT), seed=SEED, progress=advance)
+        write_folder(folder / "stream", guide, range(SUPPORT, SUPPORT + STREAM), seed=SEED, progress=advance)
+
+
+def _stream(model: Model, folder: Path) -> tuple[list[Seen], Words]:
+    """Show the images one after another, in random order, and what is made of each."""
+    data = read_folder(folder)
+    order = np.random.default_rng(SEED).permutation(len(data.paths))
+    register = model.register()
+    seen: list[Seen] = []
+    codes: list[Words] = []
+    with Live(console=err, refresh_per_second=8, transient=True) as live:
+        for start in range(0, len(order), BATCH):
+            indices = order[start : start + BATCH]
+            rows = register.rows_of(model.encode([model.prepare(data.paths[i]) for i in indices]))
+            codes.append(rows)
+            for i, answer in zip(indices, register.assign_many(rows), strict=True):
+                seen.append(Seen(data.paths[i], data.categories[data.labels[i]], answer))
+            if err.is_terminal and not shown.quiet:
+                live.update(_so_far(seen, len(order)))
+    return seen, np.concatenate(codes)
+
+
+def _so_far(seen: list[Seen], total: int) -> Table:
+    """The latest answers and the tally."""
+    tally = Counter("new" if each.answer.is_new else "known" for each in seen)
+    born = sum(each.answer.created for each in seen)
+    grid = Table(
+        "shows",
+        "answer",
+        "",
+        "distance",
+        title=f"{len(seen)}/{total} images, {tally['known']} known, {tally['new']} in {born} new categories",
+        title_justify="left",
+    )
+    for each in seen[-12:]:
+        mark = "registered now" if each.answer.created else "new" if each.answer.is_new else "known"
+        grid.add_row(each.truth, each.answer.category, mark, f"{each.answer.distance} (radius {each.answer.radius})")
+    return grid
+
+
+def _free_name(name: str) -> Path:
+    """The name, or the name with the first number that is free."""
+    candidates = (Path(name if number == 1 else f"{name}-{number}") for number in count(1))
+    return next(path for path in candidates if not path.exists())

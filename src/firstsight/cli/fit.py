@@ -1,0 +1,62 @@
+"""`firstsight fit`: train on labelled folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, say
+from firstsight.cli.options import with_settings
+from firstsight.config import resolve
+
+
+@with_settings
+def fit(
+    folder: Annotated[Path, typer.Argument(help="Labelled images: one folder per category.", metavar="DIR")],
+    out: Annotated[Path, typer.Option(help="Where the model folder will be.", metavar="MODEL")],
+    given: dict[str, Any],
+    preset: Annotated[str | None, typer.Option(help="default (ours) or paper (the recipe as printed).")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Settings in a TOML file, by the names below.", metavar="FILE")
+    ] = None,
+    device: Device = "auto",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
+    checkpoint_every: Annotated[
+        float, typer.Option(help="Seconds between checkpoints, taken at the end of an epoch; 0 is every epoch.", min=0)
+    ] = 30.0,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Train a model on labelled images: DIR/<category>/<image>."""
+    configure(quiet, verbose)
+    settings = resolve(given, preset, config)
+    from firstsight.methods.folder import is_model
+    from firstsight.train.fit import fit as train
+
+    if resume and is_model(out):
+        say(f" {out} is finished already: nothing to resume")
+        return
+    if verbose:
+        for name, value in settings.as_dict().items():
+            say(f" {name} = {value}")
+    model = train(
+        folder, out, settings, device=device, resume=resume, checkpoint_every=checkpoint_every, progress=Bars()
+    )
+    describe(model, out)
+    say(f" Next:  firstsight discover {out} PHOTOS")
+
+
+def describe(model: Any, out: Path) -> None:
+    """How it came out, in a few lines."""
+    s = model.settings
+    images = sum(category.support for category in model.categories)
+    say(
+        f" {len(model.categories)} categories, {images} images, {s.backbone}, {s.bits} bits, "
+        f"centres at least {model.minimum_distance} apart asked for"
+    )
+    for line in model.report["lines"]:
+        say(f" {line}")
+    megabytes = sum(file.stat().st_size for file in out.iterdir()) / 1e6
+    say(f" saved {out} ({megabytes:.0f} MB) after {model.report['seconds']:.0f} s")

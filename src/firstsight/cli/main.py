@@ -1,0 +1,68 @@
+"""`firstsight`: the command. Errors people can cause end in one line and a documented exit code, never a trace."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from firstsight._version import __version__
+from firstsight.cli.console import complain, say, shown
+from firstsight.cli.demo import demo
+from firstsight.cli.discover import discover
+from firstsight.cli.doctor import doctor
+from firstsight.cli.evaluate import evaluate
+from firstsight.cli.fit import fit
+from firstsight.errors import FirstsightError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Tell known categories from new ones, image by image, and register what is new on the spot.",
+    epilog="Exit codes: 0 done, 1 done but some images could not be read, 2 wrong usage or settings, 3 data, "
+    "4 model or weights, 5 device, 6 disk, 70 a fault of ours, 130 interrupted.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+for command in (demo, fit, discover, evaluate, doctor):
+    app.command(name=command.__name__, help=command.__doc__)(command)
+
+
+def run() -> None:
+    """The entry point: the app, with every way it can end."""
+    try:
+        app()
+    except FirstsightError as error:
+        complain(error)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        say("interrupted")
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our answers went away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if shown.verbose:
+            raise
+        what = f"unexpected {type(error).__name__}: {error}"
+        complain(FirstsightError(what, "a fault of ours: run again with -v for the trace, and report it"))
+        sys.exit(70)

@@ -1,0 +1,45 @@
+"""Settings as command-line options, made from their one description in config.py."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from firstsight.config import SPECS, Spec
+
+MAIN = ("backbone", "weights", "bits", "epochs", "batch_size", "seed", "cache_trunk")
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Add an option for every setting; the command gets those that were given as `given`."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [parameter for name, parameter in signature.parameters.items() if name != "given"]
+    names = [*MAIN, *(name for name in SPECS if name not in MAIN)]
+
+    def run(**values: Any) -> None:
+        given = {name: values.pop(name) for name in SPECS}
+        command(**values, given={name: value for name, value in given.items() if value is not None})
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    parameters = own + [_parameter(SPECS[name]) for name in names]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return run
+
+
+def _parameter(spec: Spec) -> inspect.Parameter:
+    flag = f"--{spec.name.replace('_', '-')}"
+    default = "none" if spec.default is None else str(spec.default).lower() if spec.kind is bool else f"{spec.default}"
+    option = typer.Option(
+        f"{flag}/--no-{flag[2:]}" if spec.kind is bool else flag,
+        help=f"{spec.help[0].upper()}{spec.help[1:]}. [default: {default}]",
+        show_default=False,
+        rich_help_panel="Main settings" if spec.name in MAIN else "All other settings",
+        metavar=f"[{'|'.join(spec.choices)}]" if spec.choices else None,
+    )
+    kind: Any = spec.kind | None
+    return inspect.Parameter(
+        spec.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
+    )

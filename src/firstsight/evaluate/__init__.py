@@ -1,0 +1,1 @@
+"""How well it went: accuracy, orders of the stream, and the page that shows both."""

@@ -1,0 +1,163 @@
+"""The page that shows what was found: one self-contained HTML file, no scripts, light and dark."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from firstsight.codes import hamming
+from firstsight.data.images import thumbnail
+from firstsight.evaluate.stream import Evaluation
+from firstsight.files import write_file
+from firstsight.methods.model import Model
+from firstsight.protocols import Seen
+
+WALL = 14  # pictures shown of one category
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Firstsight: what was found</title>
+<style>
+{style}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def write_report(path: Path, model: Model, result: Evaluation, seen: Sequence[Seen]) -> None:
+    """Write the page about one stream."""
+    style = files("firstsight.evaluate").joinpath("report.css").read_text(encoding="utf-8")
+    body = "\n".join(
+        [
+            "<h1>What was found</h1>",
+            _summary(model, result, seen),
+            "<h2>Accuracy</h2>",
+            _table(result),
+            "<h2>New categories, in the order they were registered</h2>",
+            _walls(seen, new=True),
+            "<h2>Known categories</h2>",
+            _walls(seen, new=False),
+            "<h2>How many categories there are, as the stream goes on</h2>",
+            _growth(model, seen),
+            "<h2>How far apart the known centres are</h2>",
+            _histogram(model),
+        ]
+    )
+    page = PAGE.format(style=style, body=body)
+    write_file(path, page.encode())
+
+
+def _summary(model: Model, result: Evaluation, seen: Sequence[Seen]) -> str:
+    born = sum(each.answer.created for each in seen)
+    unknown = result.true_categories - len({each.truth for each in seen} & set(model.names))
+    s = model.settings
+    return (
+        f"<p>{result.images} images arrived one by one in random order. The model had been taught "
+        f"{len(model.categories)} categories; {unknown} more were in the stream. It registered {born} new categories "
+        f"on the way. {escape(s.backbone)}, {s.bits} bits, radius {model.radius}; a code outside every ball founds a "
+        f"category.</p>\n<p>{escape('; '.join(model.report['lines']))}.</p>"
+    )
+
+
+def _table(result: Evaluation) -> str:
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("stream", "All", "Old", "New", "categories found"))
+    rows = "".join(
+        f'<tr><th scope="row">{escape(row.name)}</th>'
+        + "".join(f"<td>{100 * value:.1f}</td>" for value in (row.accuracy.all, row.accuracy.old, row.accuracy.new))
+        + f"<td>{row.categories:.1f}</td></tr>"
+        for row in result.rows
+    )
+    return (
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>\n<p>Per cent of images in the cluster "
+        "that was matched to their category (Strict-Hungarian). Old are the known categories, New the others. "
+        f"There are {result.true_categories} categories in truth. The closed-set row never discovers: it names the "
+        "nearest known category every time.</p>"
+    )
+
+
+def _walls(seen: Sequence[Seen], new: bool) -> str:
+    groups: dict[str, list[Seen]] = {}
+    for each in seen:
+        if each.answer.is_new == new:
+            groups.setdefault(str(each.answer.category), []).append(each)
+    names = list(groups) if new else sorted(groups)
+    return "\n".join(_wall(name, groups[name]) for name in names) or "<p>None.</p>"
+
+
+def _wall(name: str, members: list[Seen]) -> str:
+    """A category: what it mostly holds in truth, and its pictures, strangers marked."""
+    main, count = Counter(each.truth for each in members).most_common(1)[0]
+    pictures = "".join(_picture(each, stranger=each.truth != main) for each in members[:WALL])
+    more = f"<p>and {len(members) - WALL} more</p>" if len(members) > WALL else ""
+    plural = "image" if len(members) == 1 else "images"
+    return (
+        f"<section><h3>{escape(name)}</h3><p>{len(members)} {plural}, {count} of <em>{escape(main)}</em></p>"
+        f'<div class="wall">{pictures}</div>{more}</section>'
+    )
+
+
+def _picture(each: Seen, stranger: bool) -> str:
+    data = base64.b64encode(thumbnail(each.path)).decode()
+    label = each.truth + (", does not belong to the majority" if stranger else "")
+    mark = ' class="stranger"' if stranger else ""
+    return (
+        f'<figure{mark}><img src="data:image/jpeg;base64,{data}" alt="{escape(label)}" width="96" height="96">'
+        f"<figcaption>{escape(each.truth)}</figcaption></figure>"
+    )
+
+
+def _growth(model: Model, seen: Sequence[Seen]) -> str:
+    found = np.cumsum([each.answer.created for each in seen]) + len(model.categories)
+    truth: set[str] = set(model.names)
+    real = [len(truth := truth | {each.truth}) for each in seen]
+    width, height, top = 640, 200, max(int(found[-1]), real[-1])
+
+    def line(values: Iterable[float]) -> str:
+        points = [
+            f"{40 + (width - 60) * i / max(len(seen) - 1, 1):.1f},{height - 30 - (height - 50) * v / top:.1f}"
+            for i, v in enumerate(values)
+        ]
+        return " ".join(points)
+
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{found[-1]} registered, {real[-1]} in truth">'
+        f'<polyline class="truth" points="{line(real)}"/><polyline class="found" points="{line(found.tolist())}"/>'
+        f'<text x="0" y="{height - 30 - (height - 50) * 1.0:.0f}">{top}</text><text x="0" y="{height - 26}">0</text>'
+        f'<text x="40" y="{height - 8}">first image</text>'
+        f'<text x="{width - 80}" y="{height - 8}">last image</text></svg>'
+        f"<p>Solid: categories in the register, {found[-1]} at the end. Dashed: in truth, {real[-1]}.</p>"
+    )
+
+
+def _histogram(model: Model) -> str:
+    centres = model.centres
+    distances = hamming(centres[:, None], centres)[np.triu_indices(len(centres), k=1)]
+    counts = np.bincount(distances, minlength=model.settings.bits + 1)
+    width, height, step = 640, 200, 600 / len(counts)
+    bars = []
+    for distance, count in enumerate(counts):
+        tall = (height - 50) * count / counts.max()
+        kind = "low" if distance < model.minimum_distance else "found"
+        x, y = 20 + distance * step, height - 30 - tall
+        bars.append(f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{step * 0.8:.1f}" height="{tall:.1f}"/>')
+        if count:
+            bars.append(f'<text x="{x:.1f}" y="{y - 4:.1f}">{count}</text>')
+        if len(counts) <= 33 or distance % 8 == 0:
+            bars.append(f'<text x="{x:.1f}" y="{height - 10}">{distance}</text>')
+    closest = int(distances.min())
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="Distances of centres, closest {closest} bits">'
+        f"{''.join(bars)}</svg><p>Pairs of centres by their distance in bits. Asked: at least "
+        f"{model.minimum_distance}; closest: {closest}.</p>"
+    )
