@@ -45,6 +45,7 @@ class Settings:
     feature_dim: int = _setting(768, "output of the feature head H_f, and dimension of a prototype", 2, 8192)
     feature_head: Form = _setting("released", "H_f: linear + GELU (released) or linear (paper)")
     hash_head: Form = _setting("released", "H_h: four linear layers (released) or three (paper)")
+    hash_hidden: int = _setting(2048, "width of H_h's hidden layers", 1, 65_536)
     hash_norm: Literal["images", "shared"] = _setting(
         "images", "H_h's running statistics: from images only, or images and class means mixed as released"
     )

@@ -52,7 +52,8 @@ def demo(
     model = fit(folder / "support", folder / "model", device=device, progress=Bars(), **SETTINGS)  # type: ignore[arg-type]
     describe(model, folder / "model")
     seen, codes = _stream(model, folder / "stream")
-    result = score(model, codes, [each.truth for each in seen])
+    in_order = sorted(range(len(seen)), key=lambda i: seen[i].path)
+    result = score(model, codes[in_order], [seen[i].truth for i in in_order])
     out.print(table(result))
     page = folder / "report.html"
     write_report(page, model, result, seen)

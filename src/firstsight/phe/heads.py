@@ -12,7 +12,6 @@ from torch.nn import functional as F
 
 from firstsight.config import Form
 
-HIDDEN = 2048
 BOTTLENECK = 256
 
 
@@ -33,11 +32,16 @@ class HashHead(nn.Module):
     """
 
     def __init__(
-        self, inputs: int, bits: int, form: Form = "released", norm: Literal["images", "shared"] = "images"
+        self,
+        inputs: int,
+        bits: int,
+        form: Form = "released",
+        norm: Literal["images", "shared"] = "images",
+        hidden: int = 2048,
     ) -> None:
         super().__init__()
-        middle = [nn.Linear(HIDDEN, HIDDEN), nn.GELU()] if form == "released" else []
-        self.body = nn.Sequential(nn.Linear(inputs, HIDDEN), nn.GELU(), *middle, nn.Linear(HIDDEN, BOTTLENECK))
+        middle = [nn.Linear(hidden, hidden), nn.GELU()] if form == "released" else []
+        self.body = nn.Sequential(nn.Linear(inputs, hidden), nn.GELU(), *middle, nn.Linear(hidden, BOTTLENECK))
         self.norm = nn.BatchNorm1d(BOTTLENECK)
         self.last = nn.Linear(BOTTLENECK, bits, bias=False)
         self.shared = norm == "shared"

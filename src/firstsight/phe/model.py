@@ -46,7 +46,8 @@ class PHE(nn.Module):
         self.tail = tail
         self.feature_head = FeatureHead(inputs, settings.feature_dim, settings.feature_head)
         self.prototypes = nn.Parameter(torch.rand(categories * settings.prototypes, settings.feature_dim))
-        self.hash_head = HashHead(settings.feature_dim, settings.bits, settings.hash_head, settings.hash_norm)
+        s = settings
+        self.hash_head = HashHead(s.feature_dim, s.bits, s.hash_head, s.hash_norm, s.hash_hidden)
         # h of every known category, frozen after training: what the register starts from
         self.register_buffer("centres", torch.zeros(categories, settings.bits))
 

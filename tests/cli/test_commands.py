@@ -1,0 +1,197 @@
+"""The commands as people type them: outputs, exit codes, and no traces."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from firstsight.cli.main import run
+
+PROGRAM = [sys.executable, "-c", "from firstsight.cli.main import run; run()"]
+
+
+class Result(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def firstsight(*arguments: object, env: dict[str, str] | None = None) -> Result:
+    """Run the command as its entry point does, in this process: importing torch anew takes seconds."""
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(stdout), redirect_stderr(stderr):
+        patch.setattr(sys, "argv", ["firstsight", *map(str, arguments)])
+        for name, value in {"COLUMNS": "200", **(env or {})}.items():
+            patch.setenv(name, value)
+        try:
+            run()
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    return Result(code, stdout.getvalue(), stderr.getvalue())
+
+
+def refused(code: int, message: str, *arguments: object, env: dict[str, str] | None = None) -> str:
+    """Run what must fail: with this exit code, this message, and no trace."""
+    result = firstsight(*arguments, env=env)
+    assert result.returncode == code, result.stderr
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    return result.stderr
+
+
+@pytest.fixture(scope="module")
+def fitted(moths: Path, tiny: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    out = tmp_path_factory.mktemp("cli") / "moths.model"
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in tiny.items()]
+    result = firstsight("fit", moths / "support", "--out", out, *flags, "--device", "cpu")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == ""
+    return out, result.stderr
+
+
+def test_fit_says_how_it_came_out_and_what_is_next(fitted: tuple[Path, str]) -> None:
+    out, said = fitted
+    assert "4 categories, 24 images" in said
+    assert "closest pair" in said
+    assert "of the support within" in said
+    assert f"firstsight discover {out}" in said
+
+
+def test_discover_answers_one_line_per_image(fitted: tuple[Path, str], moths: Path) -> None:
+    result = firstsight("discover", fitted[0], moths / "stream", "--device", "cpu")
+    assert result.returncode == 0, result.stderr
+    lines = [line.split("\t") for line in result.stdout.splitlines()]
+    assert [line[0] for line in lines] == [str(path) for path in sorted((moths / "stream").rglob("*.jpg"))]
+    known = {path.name for path in (moths / "support").iterdir()}
+    for _, category, kind, near, other in lines:
+        assert (category in known) == (kind == "known")
+        assert category in known or category.startswith("new-")
+        assert "radius" in near
+        assert other.startswith("next ")
+    assert "images of known categories" in result.stderr
+
+
+def test_discover_json_and_saved_lines_are_the_same(fitted: tuple[Path, str], moths: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "answers.jsonl"
+    result = firstsight("discover", fitted[0], moths / "stream", "--json", "--save", saved, "--quiet", "--radius", "0")
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert saved.read_text() == result.stdout
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert set(rows[0]) == {"image", "category", "is_new", "created", "distance", "radius", "runner_up"}
+    assert all(row["radius"] == 0 for row in rows)
+    created = [row["category"] for row in rows if row["created"]]
+    assert created == [f"new-{i + 1}" for i in range(len(created))]
+
+
+def test_discover_reports_a_bad_image_and_goes_on(fitted: tuple[Path, str], moths: Path, tmp_path: Path) -> None:
+    good = sorted((moths / "stream").rglob("*.jpg"))[:2]
+    (tmp_path / "bad.jpg").write_bytes(b"no picture")
+    result = firstsight("discover", fitted[0], good[0], tmp_path / "bad.jpg", good[1], "--json")
+    assert result.returncode == 1
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [("error" in row) for row in rows] == [False, True, False]
+    assert "skipped" in result.stderr
+    assert "1 could not be read" in result.stderr
+
+
+def test_evaluate_prints_orders_and_the_closed_set_row(fitted: tuple[Path, str], moths: Path) -> None:
+    result = firstsight("evaluate", fitted[0], moths / "stream", "--json", "--quiet")
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert (report["images"], report["true_categories"], report["known_images"]) == (24, 8, 12)
+    random, fixed, closed = report["rows"]
+    assert "random" in random["name"]
+    assert random["deviation"] is not None
+    assert fixed["deviation"] is None
+    assert closed["name"] == "closed-set"
+    assert closed["categories"] <= 4
+    text = firstsight("evaluate", fitted[0], moths / "stream")
+    assert all(word in text.stdout for word in ("All", "Old", "New", "closed-set"))
+
+
+def test_doctor_knows_the_backbones() -> None:
+    result = firstsight("doctor")
+    assert result.returncode == 0
+    assert "dino-vitb16" in result.stdout
+    assert "torch" in result.stdout
+
+
+def test_help_of_every_command_and_the_version() -> None:
+    assert firstsight("--version").stdout.strip()
+    for command in ("demo", "fit", "discover", "evaluate", "doctor"):
+        assert firstsight(command, "--help").returncode == 0
+
+
+def test_settings_come_from_the_environment_and_a_file(moths: Path, tiny: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text("\n".join(f"{name} = {json.dumps(value)}" for name, value in {**tiny, "epochs": 1}.items()))
+    result = firstsight(
+        "fit", moths / "support", "--out", tmp_path / "m", "--config", file, "--prototypes", "2",
+        env={"FIRSTSIGHT_BITS": "20", "FIRSTSIGHT_DEVICE": "cpu"},
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    settings = json.loads((tmp_path / "m" / "config.json").read_text())["settings"]
+    assert (settings["bits"], settings["prototypes"], settings["image_size"]) == (20, 2, 64)
+
+
+def test_no_colour_codes_when_not_on_a_terminal(fitted: tuple[Path, str], moths: Path) -> None:
+    result = firstsight("evaluate", fitted[0], moths / "stream")
+    assert "\x1b" not in result.stdout + result.stderr
+
+
+# what must be refused
+
+
+def test_refusals_of_fit(moths: Path, tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "m")
+    (tmp_path / "empty").mkdir()
+    shutil.copytree(next((moths / "support").iterdir()), tmp_path / "one" / "only")
+    refused(2, "bits is 300; allowed: 1 to 256", "fit", moths / "support", *out, "--bits", "300")
+    refused(
+        2, "rule is 'best'; allowed: one of nearest, first, reference", "fit", moths / "support", *out, "--rule", "best"
+    )
+    refused(2, "FIRSTSIGHT_EPOCH is no", "fit", moths / "support", *out, env={"FIRSTSIGHT_EPOCH": "3"})
+    refused(2, "no preset is called 'best'", "fit", moths / "support", *out, "--preset", "best")
+    refused(2, "4 known categories do not fit in 1 bits", "fit", moths / "support", *out, "--bits", "1")
+    refused(2, "neither a shortcut nor a timm model", "fit", moths / "support", *out, "--backbone", "eye")
+    refused(3, "does not exist", "fit", tmp_path / "none", *out)
+    refused(3, "one folder per category", "fit", tmp_path / "empty", *out)
+    refused(3, "single category", "fit", tmp_path / "one", *out)
+    refused(
+        4, "no such weights file", "fit", moths / "support", *out, "--backbone", "test_vit", "--weights", "none.pth"
+    )
+    refused(5, "CUDA", "fit", moths / "support", *out, "--device", "cuda:7")
+    assert not (tmp_path / "m").exists()
+
+
+def test_refusals_of_discover_and_evaluate(fitted: tuple[Path, str], moths: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "taken.jsonl").touch()
+    refused(4, "there is no model folder", "discover", tmp_path / "none", moths)
+    refused(3, "does not exist", "discover", fitted[0], tmp_path / "none.jpg")
+    refused(3, "no images in", "discover", fitted[0], tmp_path / "empty")
+    refused(2, "radius is 13", "discover", fitted[0], moths, "--radius", "13")
+    refused(2, "exists already", "discover", fitted[0], moths, "--save", tmp_path / "taken.jsonl")
+    refused(6, "could not be written", "discover", fitted[0], moths, "--save", tmp_path / "no" / "such.jsonl")
+    refused(4, "there is no model folder", "evaluate", tmp_path / "none", moths / "stream")
+    (tmp_path / "mixed" / "a").mkdir(parents=True)
+    (tmp_path / "mixed" / "a" / "bad.jpg").write_bytes(b"no")
+    refused(3, "1 image cannot be used", "evaluate", fitted[0], tmp_path / "mixed")
+
+
+def test_a_reader_that_goes_away_is_no_error(fitted: tuple[Path, str], moths: Path) -> None:
+    command = " ".join(f"'{part}'" for part in [*PROGRAM, "discover", str(fitted[0]), str(moths / "stream"), "--quiet"])
+    result = subprocess.run(f"{command} | head -n 1", shell=True, capture_output=True, text=True)
+    assert result.stdout.count("\n") == 1
+    assert result.stderr == ""

@@ -1,0 +1,76 @@
+"""Small things many tests need: drawn images, a tiny backbone saved by the tests themselves, a trained model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings as hypothesis_settings
+
+from firstsight.data.synthetic import known_and_new, species, write_folder
+
+hypothesis_settings.register_profile("firstsight", deadline=None, max_examples=60, derandomize=True)
+hypothesis_settings.load_profile("firstsight")
+
+TINY = "test_vit"  # timm's own test model: a ViT of a few thousand weights
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    for name in list(os.environ):
+        if name.startswith("FIRSTSIGHT_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def moths(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """support/: 4 known species of 6 images; stream/: 8 species of 3 others."""
+    folder = tmp_path_factory.mktemp("moths")
+    guide = species(8)
+    known, _ = known_and_new(guide)
+    write_folder(folder / "support", known, range(6), size=96)
+    write_folder(folder / "stream", guide, range(6, 9), size=96)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Weights of the tiny ViT, random but always the same."""
+    import timm
+    import torch
+    from safetensors.torch import save_file
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(7)
+        model = timm.create_model(TINY, num_classes=0, img_size=64)
+    path = tmp_path_factory.mktemp("weights") / "tiny.safetensors"
+    save_file(model.state_dict(), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_weights: Path) -> dict[str, Any]:
+    """Settings of a model that trains in a second."""
+    return {
+        "backbone": TINY,
+        "weights": str(tiny_weights),
+        "image_size": 64,
+        "feature_dim": 32,
+        "prototypes": 3,
+        "hash_hidden": 64,
+        "epochs": 3,
+        "batch_size": 8,
+    }
+
+
+@pytest.fixture(scope="session")
+def model_folder(moths: Path, tiny: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trained model on disk. Not to be changed by tests."""
+    import firstsight
+
+    out = tmp_path_factory.mktemp("model") / "tiny.model"
+    firstsight.fit(moths / "support", out, device="cpu", **tiny)
+    return out

@@ -1,0 +1,84 @@
+"""The discoverer: the contract, bad images in a stream, and what it accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import firstsight
+from firstsight.checks import check_discoverer
+from firstsight.data.folder import find_images
+from firstsight.errors import ImageError
+from firstsight.methods.model import Model
+
+
+@pytest.fixture(scope="module")
+def model(model_folder: Path) -> Model:
+    return firstsight.load(model_folder, device="cpu")
+
+
+@pytest.fixture
+def images(moths: Path) -> list[Path]:
+    return list(find_images([moths / "stream"]))
+
+
+def fresh(model: Model, radius: int = 0) -> firstsight.Discoverer:
+    return firstsight.Discoverer(model, model.register(radius=radius))
+
+
+@pytest.mark.parametrize("rule", ["nearest", "first", "reference"])
+def test_phe_keeps_the_contract(model: Model, images: list[Path], rule: str) -> None:
+    check_discoverer(lambda: firstsight.Discoverer(model, model.register(rule=rule)), images)  # type: ignore[arg-type]
+
+
+def test_many_gives_what_one_by_one_gives(model: Model, images: list[Path]) -> None:
+    one, many = fresh(model), fresh(model)
+    assert list(many.discover_many(images)) == [one.discover_one(image) for image in images]
+    assert list(many.predict_many(images)) == [one.predict_one(image) for image in images]
+
+
+def test_a_path_a_picture_an_array_and_bytes_are_one_image(model: Model, images: list[Path]) -> None:
+    path, discoverer = images[0], fresh(model)
+    with Image.open(path) as picture:
+        answers = [
+            discoverer.predict_one(x) for x in (path, str(path), picture, np.asarray(picture), path.read_bytes())
+        ]
+    assert len(set(answers)) == 1
+
+
+def test_a_bad_image_is_yielded_in_its_place(model: Model, images: list[Path], tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jpg"
+    bad.write_bytes(b"no picture")
+    stream = [images[0], bad, images[1]]
+    answers = list(fresh(model).discover_many(stream, errors="yield"))
+    assert [isinstance(answer, ImageError) for answer in answers] == [False, True, False]
+    assert [answers[0], answers[2]] == list(fresh(model).discover_many(images[:2]))
+
+
+def test_what_came_before_a_bad_image_stays_recorded(model: Model, images: list[Path]) -> None:
+    discoverer = fresh(model)
+    with pytest.raises(ImageError, match="does not exist"):
+        list(discoverer.discover_many([images[0], Path("nowhere.jpg"), images[1]]))
+    expected = fresh(model)
+    expected.discover_one(images[0])
+    assert list(discoverer.predict_many(images)) == list(expected.predict_many(images))
+
+
+def test_images_are_read_only_a_little_ahead(model: Model, images: list[Path]) -> None:
+    asked = 0
+
+    def endless() -> Iterator[Path]:
+        nonlocal asked
+        while True:
+            asked += 1
+            yield images[asked % len(images)]
+
+    answers = fresh(model).discover_many(endless())
+    for _ in range(40):
+        next(answers)
+    answers.close()  # type: ignore[attr-defined]
+    assert asked < 120

@@ -1,0 +1,151 @@
+"""Algorithm 1: what matches, what is founded, and that a batch is a loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firstsight.bounds import packing_limit
+from firstsight.codes import Words, hamming, pack
+from firstsight.discover import register as register_module
+from firstsight.discover.register import CodeRegister, closed_set
+from firstsight.errors import SettingsError
+from firstsight.protocols import Assignment, Candidate
+
+RULES = ("nearest", "first", "reference")
+
+
+def words(*values: int) -> Words:
+    return np.array(values, dtype=np.uint64)[:, None]
+
+
+def random_codes(count: int, bits: int, seed: int) -> Words:
+    return pack(np.random.default_rng(seed).choice([-1, 1], size=(count, bits)))
+
+
+def three(rule: Any = "nearest", radius: int = 1) -> CodeRegister:
+    """Centres 0000, 0011 and 1111."""
+    return CodeRegister(4, radius, ["a", "b", "c"], words(0b0000, 0b0011, 0b1111), rule)
+
+
+def test_a_code_within_the_radius_is_the_nearest_category() -> None:
+    assert three().match(words(0b1110)[0]) == Assignment("c", False, False, 1, 1, Candidate("a", 3))
+
+
+def test_of_two_equally_near_centres_the_older_answers() -> None:
+    assert three(radius=1).match(words(0b0001)[0]) == Assignment("a", False, False, 1, 1, Candidate("b", 1))
+
+
+def test_first_takes_the_oldest_within_the_radius_as_algorithm_1_is_printed() -> None:
+    code = words(0b0111)[0]  # 3 from a, 1 from b and c
+    assert three("first", radius=3).match(code).category == "a"
+    assert three("nearest", radius=3).match(code).category == "b"
+
+
+def test_reference_counts_the_distance_to_known_centres_as_the_released_code_does() -> None:
+    # L minus common ones: even its own centre 0000 is 4 away from 0000, and only 1111 is near 1111
+    register = three("reference", radius=1)
+    assert register.match(words(0b0000)[0]) == Assignment(None, True, False, 4, 1, Candidate("a", 4))
+    assert register.match(words(0b1111)[0]).category == "c"
+
+
+def test_reference_compares_stream_codes_by_hamming() -> None:
+    register = three("reference", radius=1)
+    assert register.assign(words(0b0000)[0]).category == "new-1"
+    assert register.assign(words(0b0001)[0]) == Assignment("new-1", True, False, 1, 1, Candidate("b", 3))
+
+
+def test_a_code_outside_every_ball_founds_a_category_that_then_answers() -> None:
+    register = three()
+    founded = register.assign(words(0b1001)[0])
+    assert founded == Assignment("new-1", True, True, 2, 1, Candidate("a", 2))
+    assert register.assign(words(0b1000)[0]).category == "a"  # as near to a as to new-1, and a is older
+    assert register.assign(words(0b1101)[0]).category == "c"
+    assert register.match(words(0b1001)[0]) == Assignment("new-1", True, False, 0, 1, Candidate("a", 2))
+
+
+def test_matching_changes_nothing() -> None:
+    register = three()
+    register.match(words(0b1001)[0])
+    assert len(register) == 3
+
+
+def test_an_empty_register_founds_its_first_category() -> None:
+    register = CodeRegister(8, 2)
+    assert register.match(words(5)[0]) == Assignment(None, True, False, None, 2, None)
+    assert register.assign(words(5)[0]) == Assignment("new-1", True, True, None, 2, None)
+
+
+def test_new_ids_pass_over_known_names() -> None:
+    register = CodeRegister(4, 0, ["new-1"], words(0b0000))
+    assert register.assign(words(0b1111)[0]).category == "new-2"
+
+
+def test_the_radius_can_be_changed_at_run_time() -> None:
+    register = three(radius=0)
+    assert register.match(words(0b1110)[0]).category is None
+    register.radius = 1
+    assert register.match(words(0b1110)[0]).category == "c"
+
+
+@pytest.mark.parametrize("radius", [-1, 5])
+def test_a_radius_outside_the_code_is_refused(radius: int) -> None:
+    with pytest.raises(SettingsError, match="0 to 4"):
+        three(radius=radius)
+
+
+@given(
+    bits=st.sampled_from([1, 3, 8, 12, 64, 65, 130, 256]),
+    known=st.integers(0, 6),
+    count=st.integers(0, 60),
+    rule=st.sampled_from(RULES),
+    radius=st.floats(0, 1),
+    seed=st.integers(0, 2**31),
+)
+def test_a_batch_is_exactly_the_loop(bits: int, known: int, count: int, rule: Any, radius: float, seed: int) -> None:
+    centres, codes = random_codes(known, bits, seed), random_codes(count, bits, seed + 1)
+    codes = np.concatenate([codes, codes[::2]])  # some come again
+    one, many = (
+        CodeRegister(bits, int(radius * bits), [f"k{i}" for i in range(known)], centres, rule) for _ in range(2)
+    )
+    assert [one.assign(code) for code in codes] == many.assign_many(codes)
+    assert one.names == many.names
+    assert (one.centres == many.centres).all()
+
+
+def test_a_batch_longer_than_a_chunk_is_the_loop_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = random_codes(100, 12, seed=3)
+    whole = CodeRegister(12, 2).assign_many(codes)
+    monkeypatch.setattr(register_module, "CHUNK", 7)
+    assert CodeRegister(12, 2).assign_many(codes) == whole
+
+
+@given(
+    bits=st.integers(1, 14),
+    radius=st.integers(0, 14),
+    rule=st.sampled_from(["nearest", "first"]),
+    seed=st.integers(0, 2**31),
+)
+def test_created_centres_are_apart_and_never_more_than_the_bounds_allow(
+    bits: int, radius: int, rule: Any, seed: int
+) -> None:
+    radius = min(radius, bits)
+    known = random_codes(3, bits, seed)
+    register = CodeRegister(bits, radius, ["a", "b", "c"], known, rule)
+    for code in random_codes(120, bits, seed + 1):
+        present = register.centres.copy()
+        if register.assign(code).created:
+            assert (hamming(present, code) > radius).all()
+    created = register.centres[3:]
+    assert len(created) <= (packing_limit(bits, radius + 1) if radius < bits else 1)
+
+
+def test_closed_set_never_discovers() -> None:
+    register = closed_set(4, ["a", "b"], words(0b0000, 0b1111))
+    answers = register.assign_many(words(*range(16)))
+    assert {answer.category for answer in answers} == {"a", "b"}
+    assert not any(answer.created for answer in answers)

@@ -1,0 +1,143 @@
+"""The model folder: round trip, and every way it can be wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import firstsight
+from firstsight.errors import DeviceError, DiskError, ModelError
+from firstsight.files import digest
+from firstsight.methods.folder import save_model
+
+
+@pytest.fixture
+def copy(model_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(model_folder, tmp_path / "copy.model"))
+
+
+def test_a_loaded_model_answers_as_the_fitted_one(moths: Path, tiny: dict[str, Any], tmp_path: Path) -> None:
+    fitted = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **tiny)
+    loaded = firstsight.load(tmp_path / "m", device="cpu")
+    assert loaded.names == fitted.names
+    assert loaded.settings == fitted.settings
+    assert loaded.preprocess == fitted.preprocess
+    assert (loaded.radius, loaded.minimum_distance, loaded.report) == (
+        fitted.radius,
+        fitted.minimum_distance,
+        fitted.report,
+    )
+    assert (loaded.centres == fitted.centres).all()
+    images = [fitted.prepare(path) for path in sorted((moths / "stream").rglob("*.jpg"))]
+    assert np.array_equal(loaded.encode(images).features, fitted.encode(images).features)
+
+
+def test_loading_needs_neither_the_weights_file_nor_the_hub(copy: Path) -> None:
+    config = json.loads((copy / "config.json").read_text())
+    config["settings"]["weights"] = "/nowhere/weights.pth"
+    rewrite(copy, config)
+    assert firstsight.load(copy, device="cpu").names
+
+
+def test_the_folder_holds_a_card_metrics_and_no_pickle(model_folder: Path) -> None:
+    assert {path.name for path in model_folder.iterdir()} == {
+        "model.safetensors", "config.json", "categories.json", "checksums.json", "metrics.jsonl", "README.md",
+    }  # fmt: skip
+    card = (model_folder / "README.md").read_text()
+    assert "Known limits" in card
+    assert "licence of its weights" in card
+    rows = [json.loads(line) for line in (model_folder / "metrics.jsonl").read_text().splitlines()]
+    assert [row["epoch"] for row in rows] == [1, 2, 3]
+    assert {"L_p", "L_f", "L_sep", "L_q", "L_c", "total"} <= set(rows[0])
+
+
+def rewrite(folder: Path, config: dict[str, Any]) -> None:
+    """Change the configuration as someone would who also mends the checksums."""
+    (folder / "config.json").write_text(json.dumps(config))
+    checksums = json.loads((folder / "checksums.json").read_text())
+    checksums["config.json"] = digest(folder / "config.json")
+    (folder / "checksums.json").write_text(json.dumps(checksums))
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "categories.json", "checksums.json"])
+def test_a_missing_file_is_named(copy: Path, name: str) -> None:
+    (copy / name).unlink()
+    with pytest.raises(ModelError, match=f"{name} is missing"):
+        firstsight.load(copy, device="cpu")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "categories.json"])
+def test_an_altered_file_is_named(copy: Path, name: str) -> None:
+    content = bytearray((copy / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (copy / name).write_bytes(content)
+    with pytest.raises(ModelError, match=f"{name} is not as it was written"):
+        firstsight.load(copy, device="cpu")
+
+
+@pytest.mark.parametrize("name", ["config.json", "checksums.json"])
+@pytest.mark.parametrize("content", ["", "[]", "{", "null"])
+def test_damaged_json_is_named(copy: Path, name: str, content: str) -> None:
+    (copy / name).write_text(content)
+    with pytest.raises(ModelError, match=r"\.json"):
+        firstsight.load(copy, device="cpu")
+
+
+def test_a_newer_format_is_refused_with_what_to_do(copy: Path) -> None:
+    config = json.loads((copy / "config.json").read_text())
+    rewrite(copy, {**config, "format": 99, "firstsight": "9.0"})
+    with pytest.raises(ModelError, match="format 99") as caught:
+        firstsight.load(copy, device="cpu")
+    assert "9.0" in caught.value.remedy
+
+
+def test_settings_of_another_release_are_refused(copy: Path) -> None:
+    config = json.loads((copy / "config.json").read_text())
+    config["settings"]["wings"] = 4
+    rewrite(copy, config)
+    with pytest.raises(firstsight.FirstsightError, match="wings"):
+        firstsight.load(copy, device="cpu")
+
+
+def test_no_folder_and_no_model_in_it(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="there is no model folder"):
+        firstsight.load(tmp_path / "none")
+    with pytest.raises(ModelError, match=r"config\.json is missing"):
+        firstsight.load(tmp_path)
+
+
+def test_a_full_disk_leaves_nothing_half_written(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = firstsight.load(model_folder, device="cpu")
+    synced = 0
+
+    def fills_up(descriptor: int) -> None:
+        nonlocal synced
+        synced += 1
+        if synced == 4:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fills_up)
+    with pytest.raises(DiskError, match="No space left"):
+        save_model(model, tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cuda_asked_for_and_absent(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(DeviceError, match="0 CUDA devices are here"):
+        firstsight.load(model_folder, device="cuda")
+
+
+@pytest.mark.parametrize("device", ["gpu", "meta", "cuda:x"])
+def test_devices_that_are_none(model_folder: Path, device: str) -> None:
+    with pytest.raises(DeviceError, match="allowed: auto, cpu, cuda, cuda:N, mps"):
+        firstsight.load(model_folder, device=device)

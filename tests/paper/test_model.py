@@ -1,0 +1,78 @@
+"""PHE as a whole: what one step computes, what learns, and which centres are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from firstsight.config import Settings
+from firstsight.phe.model import PHE
+from firstsight.phe.prototypes import category_means
+
+
+def small(**changes: Any) -> PHE:
+    torch.manual_seed(0)
+    settings = Settings(bits=6, prototypes=2, feature_dim=8, **changes)
+    return PHE(nn.Identity(), inputs=5, categories=3, minimum_distance=2, settings=settings)
+
+
+def test_eq10_is_the_visible_sum_of_its_terms() -> None:
+    model = small(alpha=0.2, beta=2.0)
+    terms = model.losses(model(torch.randn(4, 5)), torch.tensor([0, 1, 2, 0]))
+    assert_close(terms["L_c"], terms["L_sep"] + terms["L_q"])
+    assert_close(terms["total"], terms["L_p"] + 0.2 * terms["L_c"] + 2.0 * terms["L_f"])
+
+
+def test_prototypes_start_between_0_and_1_and_learn_from_every_loss() -> None:
+    model = small()
+    assert model.prototypes.min() >= 0
+    assert model.prototypes.max() <= 1
+    for term in ("L_p", "L_f", "L_q"):
+        gradient = torch.autograd.grad(
+            model.losses(model(torch.randn(4, 5)), torch.tensor([0, 1, 2, 0]))[term], model.prototypes
+        )
+        assert gradient[0].abs().sum() > 0, term
+
+
+def test_centres_come_from_mean_prototypes() -> None:
+    model = small()
+    assert_close(model.hash_centres(), model.hash_head.centres(category_means(model.prototypes, 2)))
+
+
+def test_final_centres_are_those_of_the_trained_weights() -> None:
+    model = small()
+    with torch.no_grad():
+        model.prototypes.mul_(-1)
+    model.freeze_centres()
+    assert_close(model.centres, model.hash_centres().detach())
+
+
+def test_last_batch_centres_are_those_before_the_last_step() -> None:
+    model = small(centres="last-batch")
+    outputs = model(torch.randn(4, 5))
+    model.losses(outputs, torch.tensor([0, 1, 2, 0]))
+    with torch.no_grad():
+        model.prototypes.mul_(-1)
+    model.freeze_centres()
+    assert_close(model.centres, outputs.centres.detach())
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_both_presets_take_a_step_that_lowers_the_loss(preset: str) -> None:
+    torch.manual_seed(0)
+    settings = Settings.preset(preset, bits=6, prototypes=2, feature_dim=8, theta=0.0)
+    model = PHE(nn.Identity(), 5, 3, 2, settings).train()
+    optimiser = torch.optim.SGD(model.parameters(), lr=1e-3)
+    x, y = torch.randn(12, 5), torch.arange(12) % 3
+    losses = []
+    for _ in range(8):
+        total = model.losses(model(x), y)["total"]
+        optimiser.zero_grad()
+        total.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        losses.append(total.item())
+    assert losses[-1] < losses[0]
