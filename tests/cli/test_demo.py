@@ -11,6 +11,7 @@ import pytest
 
 from firstsight.cli import demo as demo_module
 from firstsight.cli.demo import demo
+from firstsight.evaluate import report as report_module
 
 
 class Page(HTMLParser):
@@ -29,6 +30,7 @@ def test_the_demo_ends_with_a_page_that_shows_every_image(
     monkeypatch.setattr(demo_module, "SPECIES", 8)
     monkeypatch.setattr(demo_module, "SUPPORT", 3)
     monkeypatch.setattr(demo_module, "STREAM", 2)
+    monkeypatch.setattr(report_module, "WALL", 99)
     monkeypatch.setattr(demo_module, "SETTINGS", {**tiny, "cache_trunk": 1})
     demo(tmp_path / "demo", device="cpu", quiet=True)
     assert "closed-set" in capsys.readouterr().out

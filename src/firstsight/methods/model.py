@@ -92,7 +92,7 @@ class Model:
 
     def stem(self, pixels: NDArray[np.uint8]) -> Tensor:
         """The trunk's output for a batch of uint8 crops (N, H, W, 3)."""
-        images = torch.from_numpy(pixels).to(self.device).permute(0, 3, 1, 2).float()  # channels last in memory
+        images = torch.tensor(pixels, device=self.device).permute(0, 3, 1, 2).float()  # channels last in memory
         mean, std = (
             torch.tensor(v, device=self.device).view(3, 1, 1) for v in (self.preprocess.mean, self.preprocess.std)
         )

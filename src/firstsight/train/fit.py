@@ -81,7 +81,7 @@ def report(model: Model, support: Support, warnings: list[str]) -> dict[str, Any
         f"{within:.0%} of the support within {model.radius} bits of its own centre",
     ]
     if below:
-        lines.append(f"{below} of {len(between)} pairs of centres are closer than asked: they will be confused")
+        lines.append(f"{below} of {len(between)} pairs of centres are closer than asked, and more easily confused")
     return {
         "lines": lines + warnings,
         "minimum_distance": asked,
