@@ -41,7 +41,7 @@ def test_trunk_and_tail_make_the_models_own_feature(name: str, options: dict[str
 
 def test_a_vit_learns_in_its_last_block_only() -> None:
     model = timm.create_model("test_vit", num_classes=0, img_size=64)
-    blocks = len(model.blocks)
+    blocks = len(list(model.get_submodule("blocks").children()))
     trunk, tail = split(model, 1)
     learning = [name for name, p in tail.named_parameters() if p.requires_grad]
     assert {name.split(".")[1] for name in learning} == {"0"}

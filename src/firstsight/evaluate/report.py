@@ -45,6 +45,7 @@ def write_report(path: Path, model: Model, result: Evaluation, seen: Sequence[Se
             "<h2>Accuracy</h2>",
             _table(result),
             "<h2>New categories, in the order they were registered</h2>",
+            "<p>A dashed frame marks an image that is not what its category mostly holds, or stands for.</p>",
             _walls(seen, new=True),
             "<h2>Known categories</h2>",
             _walls(seen, new=False),
@@ -92,12 +93,14 @@ def _walls(seen: Sequence[Seen], new: bool) -> str:
         if each.answer.is_new == new:
             groups.setdefault(str(each.answer.category), []).append(each)
     names = list(groups) if new else sorted(groups)
-    return "\n".join(_wall(name, groups[name]) for name in names) or "<p>None.</p>"
+    return "\n".join(_wall(name, groups[name], new) for name in names) or "<p>None.</p>"
 
 
-def _wall(name: str, members: list[Seen]) -> str:
-    """A category: what it mostly holds in truth, and its pictures, strangers marked."""
-    main, count = Counter(each.truth for each in members).most_common(1)[0]
+def _wall(name: str, members: list[Seen], new: bool) -> str:
+    """A category with its pictures; those that are not what it stands for, or mostly holds if new, are marked."""
+    counts = Counter(each.truth for each in members)
+    main = counts.most_common(1)[0][0] if new else name
+    count = counts[main]
     pictures = "".join(_picture(each, stranger=each.truth != main) for each in members[:WALL])
     more = f"<p>and {len(members) - WALL} more</p>" if len(members) > WALL else ""
     plural = "image" if len(members) == 1 else "images"
@@ -109,7 +112,7 @@ def _wall(name: str, members: list[Seen]) -> str:
 
 def _picture(each: Seen, stranger: bool) -> str:
     data = base64.b64encode(thumbnail(each.path)).decode()
-    label = each.truth + (", does not belong to the majority" if stranger else "")
+    label = each.truth + (", does not belong here" if stranger else "")
     mark = ' class="stranger"' if stranger else ""
     return (
         f'<figure{mark}><img src="data:image/jpeg;base64,{data}" alt="{escape(label)}" width="96" height="96">'

@@ -49,7 +49,7 @@ def fit(
     checkpoint = Checkpoint(out and out.with_name(out.name + ".training"), _run(settings, data), checkpoint_every)
     _check_place(out, checkpoint, resume)
     began = time.monotonic()
-    model = _untrained(settings, data, device)
+    model = untrained(settings, data, device)
     progress = progress or Silent()
     support = Support(data, model, progress)
     with progress.task("training", settings.epochs) as advance:
@@ -93,7 +93,8 @@ def report(model: Model, support: Support, warnings: list[str]) -> dict[str, Any
     }
 
 
-def _untrained(settings: Settings, data: LabelledImages, device: str) -> Model:
+def untrained(settings: Settings, data: LabelledImages, device: str) -> Model:
+    """The model training starts from: pretrained backbone, seeded heads and prototypes."""
     categories = [Category(name, count) for name, count in zip(data.categories, data.counts(), strict=True)]
     where = pick_device(device)
     with torch.random.fork_rng(devices=[]):
