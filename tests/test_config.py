@@ -86,3 +86,16 @@ def test_a_bad_environment_variable_is_named(key: str, text: str) -> None:
 def test_every_setting_has_help_and_every_preset_only_known_settings() -> None:
     assert all(spec.help for spec in SPECS.values())
     assert all(name in SPECS for preset in PRESETS.values() for name in preset)
+
+
+def test_the_paper_preset_is_the_text_at_its_word() -> None:
+    s = Settings.preset("paper")
+    forms = (s.feature_head, s.hash_head, s.similarity, s.separation, s.quantisation)
+    assert forms == ("paper",) * 5
+    assert (s.weight_decay_features, s.weight_decay, s.schedule_lag, s.ema, s.rule) == (
+        0.05,
+        0.05,
+        False,
+        0.999,
+        "first",
+    )

@@ -75,6 +75,10 @@ class Encoder(Protocol):
         """One row per prepared image."""
         ...
 
+    def register(self) -> Register:
+        """A fresh register of the known categories: where a stream starts."""
+        ...
+
 
 class Register(Protocol):
     """The growing list of categories with the rule that matches against it. Stateful, serial, one writer."""

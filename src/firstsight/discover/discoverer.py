@@ -25,11 +25,14 @@ Decide: TypeAlias = Callable[[NDArray[Any]], list[Assignment]]
 
 
 class Discoverer:
-    """Answers images with categories, known or new. An image is a path, a PIL image, an array or a file's bytes."""
+    """Answers images with categories, known or new. An image is a path, a PIL image, an array or a file's bytes.
 
-    def __init__(self, encoder: Encoder, register: Register) -> None:
+    Without a register it starts with a fresh one of the encoder's known categories.
+    """
+
+    def __init__(self, encoder: Encoder, register: Register | None = None) -> None:
         self.encoder = encoder
-        self.register = register
+        self.register = encoder.register() if register is None else register
 
     def predict_one(self, image: ImageLike) -> Assignment:
         """What this image is; `category` is None where it would found a new one. Changes nothing."""

@@ -1,0 +1,119 @@
+"""The docs say what the code does: their code runs, their tables are generated, their tests exist."""
+
+from __future__ import annotations
+
+import os
+import re
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from firstsight.cli.main import app
+from firstsight.config import SPECS
+from firstsight.data.synthetic import species, write_folder
+from firstsight.errors import DataError, DeviceError, DiskError, ModelError, SettingsError
+
+ROOT = Path(__file__).parents[1]
+DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", path.read_text(), flags=re.DOTALL)
+
+
+def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    guide = species(4)
+    write_folder(Path("birds/train"), guide[:2], range(3))
+    write_folder(Path("drawn"), guide[2:], range(1))
+    Path("birds/new").mkdir()
+    for number, path in enumerate(sorted(Path("drawn").rglob("*.jpg")), start=1):
+        path.rename(f"birds/new/{number}.jpg")
+    for block in blocks(ROOT / "README.md", "python"):
+        exec(compile(block, "README.md", "exec"), {})
+    assert (tmp_path / "birds.model" / "README.md").is_file()
+
+
+def test_the_tutorials_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_folder: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "moths.model").symlink_to(model_folder, target_is_directory=True)
+    names: dict[str, Any] = {}
+    for block in blocks(ROOT / "docs" / "tutorial.md", "python"):
+        exec(
+            compile(block.replace("range(20)", "range(1)").replace("range(20, 30)", "range(1, 2)"), "tutorial", "exec"),
+            names,
+        )
+    assert names["answer"].category is not None
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_commands_and_flags_in_the_docs_exist(path: Path) -> None:
+    for line in re.findall(
+        r"^(?:.*&& )?(?:uv run (?:--\S+ lite2 )?)?firstsight (.+)$", "\n".join(blocks(path, "sh")), re.MULTILINE
+    ):
+        command, *rest = line.split()
+        assert command in COMMANDS, line
+        known = {
+            flag for parameter in COMMANDS[command].params for flag in [*parameter.opts, *parameter.secondary_opts]
+        }
+        assert {part for part in rest if part.startswith("-")} <= known, line
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+        assert target.startswith("http") or (path.parent / target).exists(), target
+
+
+def test_every_deviation_names_a_test_that_exists() -> None:
+    text = (ROOT / "docs" / "deviations.md").read_text()
+    rows = re.findall(r"^\| (\d+) \|(.*)\|$", text, flags=re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(1, 26))
+    for number, row in rows:
+        named = re.search(r"`([\w/]+\.py)::(\w+)`", row)
+        if named is None:
+            assert "not code" in row, number
+            continue
+        assert f"def {named[2]}(" in (ROOT / "tests" / named[1]).read_text(), named[0]
+
+
+def test_rankstat_has_4960_descriptors() -> None:
+    assert comb(32, 3) == 4960
+
+
+def test_exit_codes_are_documented() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text()
+    for error in (SettingsError, DataError, ModelError, DeviceError, DiskError):
+        assert f"| {error.exit_code} | " in text
+
+
+# docs/reference.md: tables written from the code
+
+
+def settings_table() -> str:
+    rows = [f"| `{s.name}` | {s.default} | {s.allowed} | {s.help} |" for s in SPECS.values()]
+    return "\n".join(["| setting | default | allowed | what it is |", "|---|---|---|---|", *rows])
+
+
+def options_table() -> str:
+    rows = []
+    for name, command in COMMANDS.items():
+        for parameter in command.params:
+            if parameter.name not in SPECS and parameter.param_type_name == "option" and "--help" not in parameter.opts:
+                rows.append(f"| `{name}` | `{', '.join(parameter.opts)}` | {parameter.help} |")
+    return "\n".join(["| command | option | what it does |", "|---|---|---|", *rows])
+
+
+@pytest.mark.parametrize(("name", "table"), [("settings", settings_table()), ("options", options_table())])
+def test_generated_tables_are_up_to_date(name: str, table: str) -> None:
+    path = ROOT / "docs" / "reference.md"
+    pattern = re.compile(rf"(<!-- {name}: begin .*? -->\n).*?(<!-- {name}: end -->)", re.DOTALL)
+    text = path.read_text()
+    fresh = pattern.sub(lambda match: f"{match[1]}{table}\n{match[2]}", text)
+    if os.environ.get("UPDATE_DOCS"):
+        path.write_text(fresh)
+    assert fresh == path.read_text()

@@ -1,0 +1,61 @@
+"""The project as a whole: pins, start-up, layers, and what must not be in the tree."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import firstsight
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_pins_for_uv_and_for_pip_are_the_same() -> None:
+    pins = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["constraint-dependencies"]
+    assert (ROOT / "constraints.txt").read_text().split() == pins
+
+
+def test_the_version_is_one() -> None:
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == firstsight.__version__
+
+
+def test_importing_and_help_load_no_torch() -> None:
+    script = (
+        "import sys, firstsight, firstsight.cli.main\n"
+        "from firstsight import CodeRegister, Discoverer, Settings\n"
+        "from firstsight.cli.main import app\n"
+        "try: app(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('torch', 'timm', 'scipy') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.strip().splitlines()[-1] == "[]"
+
+
+def test_every_public_name_can_be_had() -> None:
+    assert all(getattr(firstsight, name) is not None for name in firstsight.__all__)
+
+
+def test_modules_stay_small() -> None:
+    long = {path.name: n for path in (ROOT / "src").rglob("*.py") if (n := len(path.read_text().splitlines())) > 400}
+    assert long == {}
+
+
+def test_the_glossary_is_kept_in_code() -> None:
+    """One word per concept: these are the words for something else."""
+    never = re.compile(r"\b(codebook|unseen|novel|hash_dict|known class(es)?|new class(es)?)\b", re.IGNORECASE)
+    found = [
+        f"{path.relative_to(ROOT)}: {match.group()}"
+        for path in [*(ROOT / "src").rglob("*.py"), ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+        for match in never.finditer(path.read_text())
+    ]
+    assert found == []
+
+
+def test_ci_runs_the_readmes_own_test_command() -> None:
+    command = "uv run --all-extras pytest"
+    assert command in (ROOT / "README.md").read_text().splitlines()
+    assert command in (ROOT / ".ci" / "run").read_text().splitlines()
