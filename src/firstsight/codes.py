@@ -32,15 +32,15 @@ def unpack(codes: Words, bits: int) -> NDArray[np.int8]:
     return set_bits.astype(np.int8) * 2 - 1
 
 
-def popcount(words: Words) -> NDArray[np.int64]:
+def popcount(words: Words) -> NDArray[np.int16]:
     """The number of ones in each code of an array whose last axis is words."""
     if words.shape[-1] == 1:  # the common case needs no sum over words
-        return np.bitwise_count(words[..., 0]).astype(np.int64)
-    total: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
+        return np.bitwise_count(words[..., 0]).astype(np.int16)
+    total: NDArray[np.int16] = np.bitwise_count(words).sum(axis=-1, dtype=np.int16)
     return total
 
 
-def hamming(a: Words, b: Words) -> NDArray[np.int64]:
+def hamming(a: Words, b: Words) -> NDArray[np.int16]:
     """The number of differing bits, with broadcasting over all axes but the last."""
     return popcount(a ^ b)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firstsight.bounds import packing_limit
-from firstsight.codes import Words, hamming, pack
+from firstsight.codes import Words, hamming, pack, unpack
 from firstsight.discover import register as register_module
 from firstsight.discover.register import CodeRegister, closed_set
 from firstsight.errors import SettingsError
@@ -115,6 +115,43 @@ def test_a_batch_is_exactly_the_loop(bits: int, known: int, count: int, rule: An
     assert [one.assign(code) for code in codes] == many.assign_many(codes)
     assert one.names == many.names
     assert (one.centres == many.centres).all()
+
+
+def by_hand(bits: int, radius: int, rule: str, centres: Words, codes: Words) -> list[Assignment]:
+    """Algorithm 1 as a person would write it down: bit by bit, centre by centre."""
+    known = len(centres)
+    names, held = [f"k{i}" for i in range(known)], [unpack(c, bits)[0].tolist() for c in centres]
+    answers = []
+    for code in (unpack(c, bits)[0].tolist() for c in codes):
+        ranked: list[tuple[int, int]] = []
+        for i, centre in enumerate(held):
+            both = sum(a == b == 1 for a, b in zip(code, centre, strict=True))
+            differing = sum(a != b for a, b in zip(code, centre, strict=True))
+            ranked.append((bits - both if rule == "reference" and i < known else differing, i))
+        within = [pair for pair in ranked if pair[0] <= radius]
+        if within:
+            distance, chosen = min(within, key=lambda pair: pair[1]) if rule == "first" else min(within)
+            others = [Candidate(names[i], d) for d, i in sorted(ranked) if i != chosen]
+            answers.append(Assignment(names[chosen], chosen >= known, False, distance, radius, (others or [None])[0]))  # type: ignore[list-item]
+        else:
+            nearest = Candidate(names[min(ranked)[1]], min(ranked)[0]) if ranked else None
+            names.append(f"new-{len(names) - known + 1}")
+            held.append(code)
+            answers.append(Assignment(names[-1], True, True, nearest.distance if nearest else None, radius, nearest))
+    return answers
+
+
+@given(
+    bits=st.sampled_from([1, 4, 7, 66]),
+    known=st.integers(0, 5),
+    rule=st.sampled_from(RULES),
+    radius=st.floats(0, 1),
+    seed=st.integers(0, 2**31),
+)
+def test_every_rule_is_algorithm_1_done_by_hand(bits: int, known: int, rule: Any, radius: float, seed: int) -> None:
+    centres, codes, reach = random_codes(known, bits, seed), random_codes(40, bits, seed + 1), int(radius * bits)
+    register = CodeRegister(bits, reach, [f"k{i}" for i in range(known)], centres, rule)
+    assert register.assign_many(codes) == by_hand(bits, reach, rule, centres, codes)
 
 
 def test_a_batch_longer_than_a_chunk_is_the_loop_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from firstsight.config import Rule
 from firstsight.errors import SettingsError
 from firstsight.protocols import Assignment, Candidate, Encoded
 
-FAR = np.iinfo(np.int64).max
+FAR = np.int16(np.iinfo(np.int16).max)
 CHUNK = 4096  # rows compared with all centres at once: bounds the memory of a batch
 
 
@@ -75,8 +75,8 @@ class CodeRegister:
 
     def match(self, row: NDArray[Any]) -> Assignment:
         """What this code is; changes nothing."""
-        distances = self._distances(row)
-        return self._answer(distances, self._decide(distances))
+        standing = Standing(self._distances(row[None]), self.radius, self.rule)
+        return self._answer(standing, 0)
 
     def assign(self, row: NDArray[Any]) -> Assignment:
         """Match, and register a new category when nothing matches."""
@@ -91,61 +91,42 @@ class CodeRegister:
 
     def _assign_chunk(self, rows: Words) -> list[Assignment]:
         """Compare all rows with the centres there are, then let each newborn centre join the comparison."""
-        distances = self._distances(rows)  # (rows, centres)
+        standing = Standing(self._distances(rows), self.radius, self.rule)
         answers: list[Assignment] = []
-        while len(answers) < len(rows):
-            at = len(answers)
-            chosen = self._decide(distances[at:])
-            stays = int(np.argmax(chosen < 0)) if (chosen < 0).any() else len(chosen)
-            answers += [self._answer(distances[at + i], chosen[i]) for i in range(stays)]
-            if at + stays < len(rows):
-                born = at + stays
-                answers.append(self._found(rows[born], distances[born]))
-                column = hamming(rows, self.centres[-1])
-                column[: born + 1] = FAR  # it did not exist yet
-                distances = np.column_stack([distances, column])
-        return answers
+        while (founder := standing.next_unmatched(len(answers))) is not None:
+            answers += [self._answer(standing, i) for i in range(len(answers), founder)]
+            answers.append(self._found(rows[founder], standing.nearest[founder], standing.distance[founder]))
+            later = hamming(rows[founder + 1 :], self.centres[-1])
+            standing.join(founder + 1, later, category=len(self) - 1)
+        return answers + [self._answer(standing, i) for i in range(len(answers), len(rows))]
 
-    def _distances(self, rows: Words) -> NDArray[np.int64]:
-        distances = hamming(rows[..., None, :], self.centres)
+    def _distances(self, rows: Words) -> NDArray[np.int16]:
+        distances = hamming(rows[:, None], self.centres)  # (rows, centres)
         if self.rule == "reference":
-            both = popcount(rows[..., None, :] & self.centres[: self.known])
-            distances[..., : self.known] = self.bits - both
+            distances[:, : self.known] = self.bits - popcount(rows[:, None] & self.centres[: self.known])
         return distances
 
-    def _decide(self, distances: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The index of the category that answers each row, -1 where none is near enough."""
-        if distances.shape[-1] == 0:
-            return np.full(distances.shape[:-1], -1, dtype=np.int64)
-        within = distances <= self.radius
-        best = within.argmax(-1) if self.rule == "first" else distances.argmin(-1)
-        return np.where(within.any(-1), best, -1)
-
-    def _answer(self, distances: NDArray[np.int64], chosen: Any) -> Assignment:
-        """Word the decision about one row."""
-        index = int(chosen)
-        if index < 0:
-            nearest = self._nearest(distances)
+    def _answer(self, standing: Standing, row: int) -> Assignment:
+        """Word what stands about one row."""
+        chosen, nearest = int(standing.chosen[row]), self._candidate(standing.nearest[row], standing.distance[row])
+        if chosen < 0:
             return Assignment(None, True, False, nearest.distance if nearest else None, self.radius, nearest)
-        others = distances.copy()
-        others[index] = FAR
+        second = self._candidate(standing.second[row], standing.second_distance[row])
         return Assignment(
-            category=self.names[index],
-            is_new=index >= self.known,
+            category=self.names[chosen],
+            is_new=chosen >= self.known,
             created=False,
-            distance=int(distances[index]),
+            distance=int(standing.chosen_distance[row]),
             radius=self.radius,
-            runner_up=self._nearest(others),
+            runner_up=second if chosen == standing.nearest[row] else nearest,
         )
 
-    def _nearest(self, distances: NDArray[np.int64]) -> Candidate | None:
-        if distances.size == 0 or (index := int(distances.argmin())) < 0 or distances[index] == FAR:
-            return None
-        return Candidate(self.names[index], int(distances[index]))
+    def _candidate(self, index: Any, distance: Any) -> Candidate | None:
+        return Candidate(self.names[index], int(distance)) if index >= 0 else None
 
-    def _found(self, row: Words, distances: NDArray[np.int64]) -> Assignment:
-        nearest = self._nearest(distances)
-        name = self._next_name()
+    def _found(self, row: Words, nearest_index: Any, distance: Any) -> Assignment:
+        """Make the code the centre of a new category."""
+        nearest, name = self._candidate(nearest_index, distance), self._next_name()
         if len(self.names) == len(self._centres):
             self._centres = np.concatenate([self._centres, np.zeros_like(self._centres)])
         self._centres[len(self.names)] = row
@@ -159,6 +140,59 @@ class CodeRegister:
             name = f"new-{self._born}"
             if name not in self._taken:
                 return name
+
+
+class Standing:
+    """For every row of a batch: its two nearest categories so far (-1 for none), and the one that answers it.
+
+    A newborn category joins in one pass over the rows to come, so a batch costs rows times births, not more.
+    """
+
+    def __init__(self, distances: NDArray[np.int16], radius: int, rule: Rule) -> None:
+        self.radius = radius
+        self.first_only = rule == "first"
+        self.nearest, self.distance = _smallest(distances)
+        within = distances <= radius
+        oldest = within.argmax(1) if within.shape[1] else self.nearest
+        answers = oldest if self.first_only else self.nearest
+        self.chosen = np.where(within.any(1), answers, -1)
+        self.chosen_distance = _at(distances, self.chosen)
+        if distances.shape[1]:
+            np.put_along_axis(distances, self.nearest[:, None], FAR, axis=1)
+        self.second, self.second_distance = _smallest(distances)
+
+    def next_unmatched(self, start: int) -> int | None:
+        """The first row from `start` on that no category answers."""
+        unmatched = np.flatnonzero(self.chosen[start:] < 0)
+        return start + int(unmatched[0]) if len(unmatched) else None
+
+    def join(self, start: int, distances: NDArray[np.int16], category: int) -> None:
+        """A new category takes part from row `start` on; on a tie the older one stays."""
+        nearest, distance = self.nearest[start:], self.distance[start:]
+        second, second_distance = self.second[start:], self.second_distance[start:]
+        closer = distances < distance
+        second[closer], second_distance[closer] = nearest[closer], distance[closer]
+        nearest[closer], distance[closer] = category, distances[closer]
+        between = ~closer & (distances < second_distance)
+        second[between], second_distance[between] = category, distances[between]
+        chosen, chosen_distance = self.chosen[start:], self.chosen_distance[start:]
+        takes = (distances <= self.radius) & ((chosen < 0) if self.first_only else closer)
+        chosen[takes], chosen_distance[takes] = category, distances[takes]
+
+
+def _smallest(distances: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
+    """The index of the smallest entry of each row and its value; -1 and FAR where there is none."""
+    if distances.shape[1] == 0:
+        return np.full(len(distances), -1), np.full(len(distances), FAR)
+    index = distances.argmin(1)
+    value = _at(distances, index)
+    return np.where(value < FAR, index, -1), value
+
+
+def _at(distances: NDArray[np.int16], index: NDArray[np.int64]) -> NDArray[np.int16]:
+    if distances.shape[1] == 0:
+        return np.full(len(distances), FAR)
+    return np.take_along_axis(distances, index[:, None], axis=1)[:, 0]
 
 
 def closed_set(bits: int, names: Iterable[str], centres: Words) -> CodeRegister:
