@@ -12,6 +12,7 @@ import argparse
 import json
 import tarfile
 from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,7 @@ def main() -> None:
     if options.trace:
         result |= {"close_pairs_by_epoch": trace, "close_pairs": close_pairs(model)}
     for rule in dict.fromkeys([settings.rule, "nearest", "reference"]):
-        model.settings = settings.changed(rule=rule)
-        rows = score(model, codes, truth).rows
+        rows = score(model, codes, truth, partial(model.register, None, rule)).rows
         result[rule] = {row.name: [round(100 * v, 1) for v in astuple(row.accuracy)] + [row.categories] for row in rows}
     print(json.dumps(result))
 

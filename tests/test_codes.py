@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstsight.codes import hamming, pack, to_text, unpack
+from firstsight.codes import hamming, pack, pairwise, unpack
 from firstsight.errors import SettingsError
 
 
@@ -25,7 +25,6 @@ def test_packing_round_trips_for_every_length(bits: int) -> None:
 
 def test_bit_i_is_bit_i_of_the_word() -> None:
     assert pack(np.array([[1, -1, 1, 1]])).tolist() == [[0b1101]]
-    assert to_text(np.array([0b1101], dtype=np.uint64), 4) == "1011"
 
 
 def test_zero_and_nan_are_not_positive() -> None:
@@ -51,3 +50,7 @@ def test_hamming_counts_differing_bits(bits: int, seed: int) -> None:
 def test_other_lengths_are_refused(bits: int) -> None:
     with pytest.raises(SettingsError, match="1 to 256"):
         pack(np.ones((1, bits)))
+
+
+def test_pairwise_takes_each_pair_once() -> None:
+    assert pairwise(np.array([[0b000], [0b001], [0b111]], dtype=np.uint64)).tolist() == [1, 3, 2]

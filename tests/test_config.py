@@ -46,9 +46,9 @@ def test_an_unknown_preset_is_refused_with_those_there_are() -> None:
 
 def test_flag_over_environment_over_file_over_preset_over_default(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
-    file.write_text('rule = "reference"\nepochs = 5\nbits = 20\n[ignored]\n'.replace("[ignored]\n", ""))
+    file.write_text('rule = "reference"\nepochs = 5\nbits = 20\n')
     environment = {"FIRSTSIGHT_EPOCHS": "7", "FIRSTSIGHT_BITS": "24", "FIRSTSIGHT_SCHEDULE_LAG": "yes", "HOME": "/"}
-    s = resolve({"bits": 32, "seed": None}, "paper", file, environment)
+    s = resolve({"bits": 32, "seed": None, "expected_categories": 38}, "paper", file, environment)
     assert s.bits == 32  # flag
     assert s.epochs == 7  # environment over file
     assert s.schedule_lag is True  # environment over preset
@@ -60,9 +60,9 @@ def test_flag_over_environment_over_file_over_preset_over_default(tmp_path: Path
 def test_the_preset_itself_can_come_from_the_environment_or_a_file(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     file.write_text('preset = "paper"\n')
-    assert resolve({}, None, file, {}).rule == "first"
+    assert resolve({"expected_categories": 38}, None, file, {}).rule == "first"
     assert resolve({}, None, file, {"FIRSTSIGHT_PRESET": "default"}).rule == "nearest"
-    assert resolve({}, "paper", None, {"FIRSTSIGHT_PRESET": "default"}).rule == "first"
+    assert resolve({"expected_categories": 38}, "paper", None, {"FIRSTSIGHT_PRESET": "default"}).rule == "first"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_every_setting_has_help_and_every_preset_only_known_settings() -> None:
 
 
 def test_the_paper_preset_is_the_text_at_its_word() -> None:
-    s = Settings.preset("paper")
+    s = Settings.preset("paper", expected_categories=38)
     forms = (s.feature_head, s.hash_head, s.similarity, s.separation, s.quantisation)
     assert forms == ("paper",) * 5
     assert (s.weight_decay_features, s.weight_decay, s.schedule_lag, s.ema, s.rule) == (
@@ -99,3 +99,13 @@ def test_the_paper_preset_is_the_text_at_its_word() -> None:
         0.999,
         "first",
     )
+
+
+def test_the_paper_preset_asks_for_the_number_it_leans_on() -> None:
+    with pytest.raises(SettingsError, match="--expected-categories"):
+        Settings.preset("paper")
+
+
+def test_a_whole_number_does_for_a_float() -> None:
+    assert Settings(alpha=1).alpha == 1.0
+    assert type(Settings().changed(lr=0).lr) is float

@@ -14,7 +14,7 @@ import typer
 from firstsight.cli.main import app
 from firstsight.config import SPECS
 from firstsight.data.synthetic import species, write_folder
-from firstsight.errors import DataError, DeviceError, DiskError, ModelError, SettingsError
+from firstsight.errors import DataError, DeviceError, DiskError, ModelError, SettingsError, TrainingError
 
 ROOT = Path(__file__).parents[1]
 DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -87,7 +87,7 @@ def test_rankstat_has_4960_descriptors() -> None:
 
 def test_exit_codes_are_documented() -> None:
     text = (ROOT / "docs" / "reference.md").read_text()
-    for error in (SettingsError, DataError, ModelError, DeviceError, DiskError):
+    for error in (SettingsError, DataError, ModelError, DeviceError, DiskError, TrainingError):
         assert f"| {error.exit_code} | " in text
 
 

@@ -49,18 +49,16 @@ SHORTCUTS = {
 
 @dataclass
 class Backbone:
-    """A trunk that is frozen, a tail of which all but BatchNorm learns, and what images must look like for them."""
+    """A trunk that is frozen, a tail that learns, and what images must look like for them.
+
+    An architecture we cannot cut has no trunk (an Identity): its tail is the whole model.
+    """
 
     trunk: nn.Module  # images -> stem
     tail: nn.Module  # stem -> features
     features: int
     preprocess: Preprocess
     licence: str
-
-    @property
-    def has_trunk(self) -> bool:
-        """False where we cannot split the architecture: then the tail is the whole model."""
-        return not isinstance(self.trunk, nn.Identity)
 
 
 def build(name: str, image_size: int, train_stages: int, weights: str | None = None, blank: bool = False) -> Backbone:
@@ -71,12 +69,9 @@ def build(name: str, image_size: int, train_stages: int, weights: str | None = N
             _fill(model, name, weights)
     else:
         model = _download(name, image_size)
+    licence = _licence(model, name, weights)
     features = int(getattr(model, "head_hidden_size", None) or model.num_features)
     preprocess = _preprocess(model, name, image_size)
-    shortcut = SHORTCUTS.get(name)
-    licence = (
-        shortcut.licence if shortcut else str(model.pretrained_cfg.get("license") or "see where the weights are from")
-    )
     trunk, tail = split(model, train_stages)
     return Backbone(trunk, tail, features, preprocess, licence)
 
@@ -140,6 +135,14 @@ def _download(name: str, image_size: int) -> Any:
         ) from None
 
 
+def _licence(model: Any, name: str, weights: str | None) -> str:
+    if weights is not None:
+        return f"unknown, they came from the file {Path(weights).name}"
+    if name in SHORTCUTS:
+        return SHORTCUTS[name].licence
+    return str(model.pretrained_cfg.get("license") or "unknown, see their source")
+
+
 def _preprocess(model: Any, name: str, image_size: int) -> Preprocess:
     config = model.pretrained_cfg
     mean, std = tuple(config["mean"]), tuple(config["std"])
@@ -160,17 +163,17 @@ def split(model: Any, train_stages: int) -> tuple[nn.Module, nn.Module]:
         tail: nn.Module = TransformerTail(blocks, _take(model, "norm"), rope)
     elif isinstance(model, EfficientNet):
         blocks = _cut(model, "blocks", train_stages)
-        tail = Tail([*blocks, _take(model, "conv_head"), _take(model, "bn2"), model.global_pool])
+        tail = Tail([*blocks, _learns(_take(model, "conv_head")), _take(model, "bn2"), model.global_pool])
     elif isinstance(model, ResNet):
         names = [f"layer{i}" for i in range(1, 5)]
-        tail = Tail([*(_take(model, name) for name in names[_first(train_stages, 4) :]), model.global_pool])
+        layers = [_learns(_take(model, name)) for name in names[_first(train_stages, 4) :]]
+        tail = Tail([*layers, model.global_pool])
     elif isinstance(model, ConvNeXt):
         blocks = _cut(model, "stages", train_stages)
         tail = Tail([*blocks, _take(model, "norm_pre"), _take(model, "head")])
     else:  # an architecture we cannot cut: the whole model is the tail, of which the last groups learn
-        tail = Tail([model])
         _unfreeze_last_groups(model, train_stages)
-        return nn.Identity(), tail
+        return nn.Identity(), Tail([model])
     return Frozen(model, model.forward_features), tail
 
 
@@ -191,13 +194,11 @@ class Frozen(nn.Module):
 
 
 class Tail(nn.Module):
-    """The end of a CNN: everything learns but BatchNorm, which stays as pretrained."""
+    """The end of a CNN: what is told to learn does, but never BatchNorm, which stays as pretrained."""
 
     def __init__(self, stages: list[nn.Module]) -> None:
         super().__init__()
         self.stages = nn.Sequential(*stages)
-        if len(stages) > 1:
-            self.stages.requires_grad_(True)
         for module in self.modules():
             if isinstance(module, nn.modules.batchnorm._BatchNorm):
                 module.requires_grad_(False)
@@ -217,7 +218,7 @@ class TransformerTail(nn.Module):
 
     def __init__(self, blocks: list[nn.Module], norm: nn.Module, rope: Tensor | None) -> None:
         super().__init__()
-        self.blocks = nn.ModuleList(blocks).requires_grad_(True)
+        self.blocks = nn.ModuleList(blocks)
         self.norm = norm
         self.register_buffer("rope", rope, persistent=False)
 
@@ -251,7 +252,11 @@ def _cut(model: Any, name: str, train_stages: int) -> list[nn.Module]:
     groups = getattr(model, name)
     first = _first(train_stages, len(groups))
     setattr(model, name, groups[:first])
-    return list(groups[first:])
+    return [_learns(group) for group in groups[first:]]
+
+
+def _learns(module: nn.Module) -> nn.Module:
+    return module.requires_grad_(True)
 
 
 def _take(model: Any, name: str) -> nn.Module:

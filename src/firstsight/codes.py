@@ -45,6 +45,6 @@ def hamming(a: Words, b: Words) -> NDArray[np.int16]:
     return popcount(a ^ b)
 
 
-def to_text(code: Words, bits: int) -> str:
-    """A code as a string of 0 and 1, bit 0 first."""
-    return "".join("1" if sign > 0 else "0" for sign in unpack(code, bits)[0])
+def pairwise(codes: Words) -> NDArray[np.int16]:
+    """The distance of every two codes, each pair once."""
+    return hamming(codes[:, None], codes)[np.triu_indices(len(codes), k=1)]

@@ -47,7 +47,7 @@ class Settings:
     hash_head: Form = _setting("released", "H_h: four linear layers (released) or three (paper)")
     hash_hidden: int = _setting(2048, "width of H_h's hidden layers", 1, 65_536)
     hash_norm: Literal["images", "shared"] = _setting(
-        "images", "H_h's running statistics: from images only, or images and class means mixed as released"
+        "images", "H_h's running statistics: from images only, or images and mean prototypes mixed as released"
     )
     similarity: Form = _setting("released", "Eq. 1 on unit vectors, distance not squared (released), or as printed")
 
@@ -93,13 +93,22 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, spec in SPECS.items():
-            spec.check(getattr(self, name))
+            value = getattr(self, name)
+            if spec.kind is float and type(value) is int:
+                value = float(value)
+                object.__setattr__(self, name, value)
+            spec.check(value)
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Settings:
         """A preset with changes on top."""
         if name not in PRESETS:
             raise SettingsError(f"no preset is called {name!r}", f"there are: {', '.join(PRESETS)}")
+        if name == "paper" and changes.get("expected_categories") is None:
+            raise SettingsError(
+                "the paper preset computes d_max for the number of categories in the query stream, as the paper does",
+                "give that number with --expected-categories, or use --preset default, which needs none",
+            )
         return cls.of({**PRESETS[name], **changes})
 
     @classmethod
@@ -107,7 +116,7 @@ class Settings:
         """Settings from names and values; an unknown name is refused with the nearest known one."""
         for name in values:
             _spec(name, "setting")
-        return cls(**{name: SPECS[name].coerce(value) for name, value in values.items()})
+        return cls(**values)
 
     def changed(self, **changes: Any) -> Settings:
         """A copy with some settings changed."""
@@ -131,10 +140,6 @@ class Spec:
     default: Any
 
     @property
-    def annotation(self) -> Any:
-        return Literal[self.choices] if self.choices else self.kind
-
-    @property
     def allowed(self) -> str:
         if self.choices:
             return "one of " + ", ".join(map(str, self.choices))
@@ -151,10 +156,6 @@ class Spec:
             good = self.low <= value <= self.high  # also refuses NaN
         if not good:
             raise SettingsError(f"{self.name} is {value!r}; allowed: {self.allowed}", self.help)
-
-    def coerce(self, value: Any) -> Any:
-        """Accept an int where a float is meant; leave everything else to the check."""
-        return float(value) if self.kind is float and type(value) is int else value
 
     def parse(self, text: str, where: str) -> Any:
         """A value from text, as the environment gives it."""

@@ -67,3 +67,9 @@ class DiskError(FirstsightError):
     """Something could not be written; whatever was there before is still there."""
 
     exit_code = 6
+
+
+class TrainingError(FirstsightError):
+    """Training broke down: a loss is no longer a number."""
+
+    exit_code = 7

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,16 +17,16 @@ def write_file(path: Path, content: bytes) -> None:
     """Write a whole file: to a temporary one beside it, synced, then renamed over it."""
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = _beside(path)
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with temporary.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).replace(path)
+            temporary.replace(path)
             _sync_folder(path.parent)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
 
 
@@ -35,10 +35,10 @@ def new_folder(path: Path) -> Iterator[Path]:
     """A temporary folder to fill, which becomes `path` when the block ends well and vanishes when it does not."""
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+        temporary = _beside(path)
+        temporary.mkdir()
         try:
             yield temporary
-            temporary.chmod(0o755)
             temporary.rename(path)
             _sync_folder(path.parent)
         except BaseException:
@@ -62,6 +62,11 @@ def digest(path: Path) -> str:
     """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _beside(path: Path) -> Path:
+    """A name of its own for this process, on the same disk."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
 
 
 def _sync_folder(folder: Path) -> None:

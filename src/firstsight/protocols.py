@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -55,15 +54,6 @@ class Assignment:
     runner_up: Candidate | None
 
 
-@dataclass(frozen=True)
-class Seen:
-    """An image of a labelled stream with what it shows and what was made of it."""
-
-    path: Path
-    truth: str
-    answer: Assignment
-
-
 class Encoder(Protocol):
     """Stateless: images in, rows out. Preparing is per image and may run in threads; encoding is per batch."""
 
@@ -107,9 +97,16 @@ class Progress(Protocol):
         """Announce `total` steps of work; the function inside the block is called once per step."""
         ...
 
+    def note(self, text: str) -> None:
+        """Something the watcher should know now."""
+        ...
+
 
 class Silent:
     """Progress nobody watches."""
 
     def task(self, what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
         return nullcontext(lambda: None)
+
+    def note(self, text: str) -> None:
+        pass

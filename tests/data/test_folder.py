@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,3 +69,30 @@ def test_files_are_taken_as_named_and_folders_walked(tmp_path: Path) -> None:
     touch(tmp_path, "d/2.jpg", "d/1.jpg", "note.txt")
     found = find_images([tmp_path / "note.txt", tmp_path / "d"])
     assert [path.name for path in found] == ["note.txt", "1.jpg", "2.jpg"]
+
+
+def test_a_folder_that_may_not_be_read_is_reported_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch(tmp_path, "a/1.jpg", "b/1.jpg", "c/1.jpg")
+    scandir = os.scandir
+
+    def guarded(folder: Path) -> Any:
+        if Path(folder).name == "b":
+            raise PermissionError
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    assert [path.relative_to(tmp_path).as_posix() for path in find_images([tmp_path])] == ["a/1.jpg", "b", "c/1.jpg"]
+
+
+def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+    touch(tmp_path, "a/1.jpg", "a/2.HEIC", "b/1.jpg", "b/2.jpg", "c/1.pdf", "d/.keep", "loose.png", "notes.txt")
+    data = read_folder(tmp_path)
+    assert data.left_out == (
+        "category 'a': files with suffix .HEIC were left out",
+        "category 'c': files with suffix .pdf were left out",
+        "category 'd': holds no images",
+        "loose.png lies beside the category folders and was left out",
+    )
+    assert set(data.left_out) < set(check_support(data, tmp_path))

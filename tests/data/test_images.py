@@ -100,6 +100,11 @@ def test_bad_files_are_named_with_the_reason(tmp_path: Path, content: bytes, rea
     assert caught.value.source == str(path)
 
 
+def test_a_thin_image_that_would_grow_huge_is_refused() -> None:
+    with pytest.raises(ImageError, match="too long and thin"):
+        prepared(Image.new("L", (1, 200_000)), SMALL)
+
+
 def test_a_missing_file_and_a_folder_are_bad_images(tmp_path: Path) -> None:
     with pytest.raises(ImageError, match="does not exist"):
         decode(tmp_path / "none.jpg")

@@ -82,3 +82,12 @@ def test_images_are_read_only_a_little_ahead(model: Model, images: list[Path]) -
         next(answers)
     answers.close()  # type: ignore[attr-defined]
     assert asked < 120
+
+
+def test_an_image_is_recorded_when_its_answer_is_taken(model: Model, images: list[Path]) -> None:
+    discoverer = fresh(model)
+    answers = discoverer.discover_many(images)
+    next(answers)
+    once = fresh(model)
+    once.discover_one(images[0])
+    assert discoverer.predict_one(images[-1]) == once.predict_one(images[-1])

@@ -98,6 +98,13 @@ def test_a_radius_outside_the_code_is_refused(radius: int) -> None:
         three(radius=radius)
 
 
+def test_names_and_centres_must_agree_and_the_rule_exist() -> None:
+    with pytest.raises(SettingsError, match="2 names"):
+        CodeRegister(4, 1, ["a", "b"], words(0))
+    with pytest.raises(SettingsError, match="nearest, first, reference"):
+        CodeRegister(4, 1, rule="best")  # type: ignore[arg-type]
+
+
 @given(
     bits=st.sampled_from([1, 3, 8, 12, 64, 65, 130, 256]),
     known=st.integers(0, 6),

@@ -46,7 +46,15 @@ def test_the_soft_distance_of_signs_is_the_number_of_differing_bits(count: int, 
 
 def test_eq5_two_equal_centres_fall_short_by_the_whole_distance() -> None:
     centres = torch.ones(2, 4)
-    assert separation_loss(centres, 2, "paper") == 4  # distance 0, asked 2, counted for (1, 2) and (2, 1)
+    assert separation_loss(centres, 2, "paper") == 8  # distance 0, asked 2, for all four i, j: i = j too, as printed
+
+
+def test_eq5_as_printed_has_i_equal_j_which_pulls_soft_bits_back() -> None:
+    centres = torch.tensor([[0.5, -0.5]], requires_grad=True)
+    loss = separation_loss(centres, 1, "paper")  # (2 - 0.5) / 2 = 0.75 from itself, asked 1
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert loss == 0.25
+    assert_close(centres.grad, torch.tensor([[0.5, -0.5]]))
 
 
 def test_eq5_released_averages_over_centres_and_asks_for_a_little_more() -> None:
@@ -59,7 +67,8 @@ def test_eq5_released_averages_over_centres_and_asks_for_a_little_more() -> None
 def test_eq5_is_zero_exactly_when_all_centres_are_apart(count: int, distance: int, seed: int) -> None:
     signs = random_signs(count, 12, seed)
     closest = min((a != b).sum().item() for i, a in enumerate(signs) for b in signs[:i])
-    assert (separation_loss(signs, distance, "paper").item() == 0) == (closest >= distance)
+    of_itself = count * distance  # i = j: distance 0
+    assert (separation_loss(signs, distance, "paper").item() == of_itself) == (closest >= distance)
 
 
 def test_eq5_pushes_close_centres_apart() -> None:

@@ -64,7 +64,7 @@ def test_last_batch_centres_are_those_before_the_last_step() -> None:
 @pytest.mark.parametrize("preset", ["default", "paper"])
 def test_both_presets_take_a_step_that_lowers_the_loss(preset: str) -> None:
     torch.manual_seed(0)
-    settings = Settings.preset(preset, bits=6, prototypes=2, feature_dim=8, theta=0.0)
+    settings = Settings.preset(preset, bits=6, prototypes=2, feature_dim=8, theta=0.0, expected_categories=6)
     model = PHE(nn.Identity(), 5, 3, 2, settings).train()
     optimiser = torch.optim.SGD(model.parameters(), lr=1e-3)
     x, y = torch.randn(12, 5), torch.arange(12) % 3

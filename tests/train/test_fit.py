@@ -15,15 +15,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
 import firstsight
 from firstsight.config import Settings
-from firstsight.data.images import Preprocess, prepared, resized
-from firstsight.errors import BadImages, DataError, DiskError, FirstsightError, ModelError, SettingsError
+from firstsight.data.folder import read_folder
+from firstsight.data.images import Preprocess, crop, resized
+from firstsight.errors import BadImages, DataError, DiskError, ModelError, SettingsError, TrainingError
 from firstsight.protocols import Silent
 from firstsight.train import support as support_module
-from firstsight.train.support import PixelCache, crop
+from firstsight.train.fit import untrained
+from firstsight.train.support import PixelCache, Support, seeded
 
 Tiny = dict[str, Any]
 
@@ -56,6 +59,7 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(moths: Path, tiny: Tin
     begun, stop_at = tmp_path / "killed.training" / "metrics.jsonl", random.randint(2, 20)
     while process.poll() is None and not (begun.exists() and begun.read_text().count("\n") >= stop_at):
         time.sleep(0.002)
+    time.sleep(random.random() * 0.2)  # in the middle of whatever it does
     process.kill()
     process.wait()
     assert not (tmp_path / "killed").exists()
@@ -138,6 +142,40 @@ def test_a_damaged_checkpoint_is_named(
         firstsight.fit(moths / "support", tmp_path / "m", device="cpu", resume=True, **tiny)
 
 
+def test_resuming_a_finished_run_gives_its_model_if_it_is_the_same_run(
+    moths: Path, tiny: Tiny, model_folder: Path, tmp_path: Path
+) -> None:
+    out = shutil.copytree(model_folder, tmp_path / "m")
+    (tmp_path / "m.training").mkdir()  # killed between saving and tidying up
+    model = firstsight.fit(moths / "support", out, device="cpu", resume=True, **tiny)
+    assert weights(out) == weights(model_folder)
+    assert model.names
+    assert not (tmp_path / "m.training").exists()
+    with pytest.raises(ModelError, match="other settings"):
+        firstsight.fit(moths / "support", out, device="cpu", resume=True, **{**tiny, "bits": 64})
+
+
+def test_weights_that_changed_meanwhile_are_noticed(
+    moths: Path, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = shutil.copy(tiny["weights"], tmp_path / "w.safetensors")
+    begin_and_break(moths, {**tiny, "weights": str(own)}, tmp_path / "m", monkeypatch)
+    tensors = {name: tensor * 2 for name, tensor in load_file(own).items()}
+    save_file(tensors, own)
+    with pytest.raises(SettingsError, match="the weights' content was"):
+        firstsight.fit(moths / "support", tmp_path / "m", device="cpu", resume=True, **{**tiny, "weights": str(own)})
+
+
+def test_a_dangling_link_is_a_bad_image_like_any_other(moths: Path, tiny: Tiny, tmp_path: Path) -> None:
+    shutil.copytree(moths / "support", tmp_path / "support")
+    category = next((tmp_path / "support").iterdir())
+    (category / "gone.jpg").symlink_to(tmp_path / "nowhere.jpg")
+    (category / "loop").symlink_to(tmp_path / "support", target_is_directory=True)
+    with pytest.raises(BadImages, match=r"gone\.jpg: does not exist") as caught:
+        firstsight.fit(tmp_path / "support", device="cpu", **tiny)
+    assert len(caught.value.errors) == 1
+
+
 def test_an_existing_place_is_not_overwritten(moths: Path, tiny: Tiny, tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     with pytest.raises(ModelError, match="exists already"):
@@ -204,7 +242,7 @@ def test_a_category_with_one_image_is_warned_about_in_the_report(moths: Path, ti
 
 
 def test_training_that_breaks_down_says_so(moths: Path, tiny: Tiny) -> None:
-    with pytest.raises(FirstsightError, match="broke down in epoch"):
+    with pytest.raises(TrainingError, match="broke down in epoch"):
         firstsight.fit(moths / "support", device="cpu", **{**tiny, "lr": 10.0, "lr_backbone": 10.0, "epochs": 30})
 
 
@@ -216,7 +254,7 @@ def test_training_that_breaks_down_says_so(moths: Path, tiny: Tiny) -> None:
 )  # fmt: skip
 def test_every_way_to_train_ends_in_a_model_that_answers(moths: Path, tiny: Tiny, changes: dict[str, Any]) -> None:
     preset = changes.pop("preset", "default")
-    settings = Settings.preset(preset, **{**tiny, "epochs": 1, **changes})
+    settings = Settings.preset(preset, **{**tiny, "epochs": 1, "expected_categories": 4, **changes})
     model = firstsight.fit(moths / "support", settings=settings, device="cpu")
     answer = firstsight.Discoverer(model, model.register()).discover_one(next((moths / "stream").rglob("*.jpg")))
     assert answer.category is not None
@@ -224,7 +262,6 @@ def test_every_way_to_train_ends_in_a_model_that_answers(moths: Path, tiny: Tiny
 
 def test_a_backbone_that_cannot_be_cut_has_no_trunk_to_store(moths: Path, tmp_path: Path) -> None:
     import timm
-    from safetensors.torch import save_file
 
     save_file(timm.create_model("test_byobnet", num_classes=0).state_dict(), tmp_path / "w.safetensors")
     with pytest.raises(SettingsError, match="cannot be cut"):
@@ -243,13 +280,19 @@ def test_a_trunk_store_that_fits_nowhere_is_refused(moths: Path, tiny: Tiny, mon
         firstsight.fit(moths / "support", device="cpu", **tiny, cache_trunk=2)
 
 
-def test_stored_and_fresh_trunk_output_are_the_same_for_the_central_crop(moths: Path, tiny: Tiny) -> None:
-    """With one stored view the trunk's output is that of the images as they are answered."""
-    model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "epochs": 1})
-    path = next((moths / "support").rglob("*.jpg"))
-    cut = crop(resized(path, model.preprocess), model.preprocess.crop, 0.5, 0.5, 0.5)
-    assert (cut == prepared(path, model.preprocess)).all()
-    assert_close(model.stem(cut[None]), model.stem(model.prepare(path)[None]))
+def test_the_first_stored_view_is_what_answering_sees(moths: Path, tiny: Tiny) -> None:
+    data = read_folder(moths / "support")
+    model = untrained(Settings.of({**tiny, "cache_trunk": 2}), data, "cpu")
+    support = Support(data, model, Silent())
+    assert support.stems is not None
+    fresh = torch.cat([model.stem(model.prepare(path)[None]) for path in data.paths])
+    assert_close(support.stems[:, 0], fresh)
+    assert not torch.equal(support.stems[:, 1], support.stems[:, 0])
+
+
+def test_every_purpose_and_epoch_draws_its_own_numbers() -> None:
+    draws = {torch.rand(1, generator=seeded("cpu", 0, what, n)).item() for what in ("masks", "view") for n in range(5)}
+    assert len(draws) == 10
 
 
 def test_crops_stay_inside_and_flip() -> None:
@@ -282,3 +325,10 @@ def test_training_does_not_touch_the_global_random_state(moths: Path, tiny: Tiny
     torch.manual_seed(5)
     firstsight.fit(moths / "support", device="cpu", **{**tiny, "epochs": 1})
     assert_close(torch.rand(3), expected)
+
+
+def test_more_epochs_are_a_longer_run_and_nothing_is_picked(moths: Path, tiny: Tiny, tmp_path: Path) -> None:
+    """The saved model is that of the last epoch: its centres are those its last weights give."""
+    model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **{**tiny, "epochs": 4})
+    assert len((tmp_path / "m" / "metrics.jsonl").read_text().splitlines()) == 4
+    assert_close(model.network.centres, model.network.hash_centres().detach())

@@ -42,7 +42,7 @@ def phe(settings: Settings) -> PHE:
     ("preset", "decays"), [("default", [1e-3, 1e-3, 0.05, 0.05]), ("paper", [0.05, 0.05, 0.05, 0.05])]
 )
 def test_groups_have_the_rates_and_decays_of_their_part(preset: str, decays: list[float]) -> None:
-    settings = Settings.preset(preset, feature_dim=8)
+    settings = Settings.preset(preset, feature_dim=8, expected_categories=4)
     groups = make_optimiser(phe(settings).parameter_groups(), settings).param_groups
     assert [group["base_lr"] for group in groups] == [1e-4, 1e-3, 1e-3, 1e-3]
     assert [group["weight_decay"] for group in groups] == decays
@@ -67,3 +67,8 @@ def test_the_average_follows_quickly_at_first_and_slowly_later() -> None:
         average.update(layer)
     average.give_to(layer)
     assert layer.weight.item() == pytest.approx(1.0, abs=1e-3)  # not 91 % of its first value, as in deviation 14
+
+
+@pytest.mark.parametrize("base", [0.0, 1e-6, 5e-5])
+def test_no_rate_rises_above_the_one_asked_for(base: float) -> None:
+    assert max(learning_rate(base, epoch, FULL) for epoch in range(200)) <= base

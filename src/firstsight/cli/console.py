@@ -14,7 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from firstsight.errors import FirstsightError
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print answers and errors only.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print settings in force, and traces of failures.")]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print the settings in force, and the trace of a fault.")
+]
 Device = Annotated[
     str, typer.Option("--device", envvar="FIRSTSIGHT_DEVICE", help="auto, cpu, cuda, cuda:N or mps.", show_default=True)
 ]
@@ -42,6 +44,11 @@ def say(text: str, style: str | None = None) -> None:
     err.print(text, style=style, markup=False)
 
 
+def warn(text: str) -> None:
+    """Something that went wrong and was passed over: shown even when quiet."""
+    Console(stderr=True, soft_wrap=True, highlight=False).print(text, style="yellow", markup=False)
+
+
 def complain(error: FirstsightError) -> None:
     """An error in full, whatever is hidden otherwise."""
     err.quiet = False
@@ -55,6 +62,9 @@ class Bars:
 
     def task(self, what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
         return self._bar(what, total) if err.is_terminal and not shown.quiet else self._line(what, total)
+
+    def note(self, text: str) -> None:
+        warn(f" warning: {text}")
 
     @contextmanager
     def _bar(self, what: str, total: int) -> Iterator[Callable[[], None]]:

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -16,16 +16,17 @@ from rich.table import Table
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, err, out, say, shown
 from firstsight.cli.evaluate import table
 from firstsight.codes import Words
+from firstsight.config import Settings
 from firstsight.data.folder import read_folder
 from firstsight.errors import DataError
-from firstsight.protocols import Seen
 
 if TYPE_CHECKING:
+    from firstsight.evaluate.stream import Answered, Evaluation
     from firstsight.methods.model import Model
 
 SPECIES, SUPPORT, STREAM = 24, 20, 10  # species in the guide, support images per known one, stream images per species
 SEED = 0
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "backbone": "efficientnet-lite2",
     "cache_trunk": 1,
     "bits": 32,
@@ -46,8 +47,12 @@ def demo(
 ) -> None:
     """Draw moths, learn 12 species, stream 24, and write a page that shows what was found."""
     configure(quiet, verbose)
+    run_demo(folder or _free_name("firstsight-demo"), device)
+
+
+def run_demo(folder: Path, device: str) -> Evaluation:
+    """The demo, from drawing to the page; what it measured on the way."""
     began = time.monotonic()
-    folder = folder or _free_name("firstsight-demo")
     if folder.exists():
         raise DataError(f"{folder} exists already", "name a new folder with --out")
     _draw(folder)
@@ -56,16 +61,17 @@ def demo(
     from firstsight.evaluate.stream import score
     from firstsight.train.fit import fit
 
-    model = fit(folder / "support", folder / "model", device=device, progress=Bars(), **SETTINGS)  # type: ignore[arg-type]
+    model = fit(folder / "support", folder / "model", Settings.of(SETTINGS), device=device, progress=Bars())
     describe(model, folder / "model")
-    seen, codes = _stream(model, folder / "stream")
-    in_order = sorted(range(len(seen)), key=lambda i: seen[i].path)
-    result = score(model, codes[in_order], [seen[i].truth for i in in_order])
+    stream, codes = _stream(model, folder / "stream")
+    in_order = sorted(range(len(stream)), key=lambda i: stream[i].path)
+    result = score(model, codes[in_order], [stream[i].truth for i in in_order])
     out.print(table(result))
     page = folder / "report.html"
-    write_report(page, model, result, seen)
+    write_report(page, model, result, stream)
     say(f" {time.monotonic() - began:.0f} s in all. Open {page} to see what was found.")
     say(f" Next:  firstsight discover {folder / 'model'} {folder / 'stream'}")
+    return result
 
 
 def _draw(folder: Path) -> None:
@@ -79,38 +85,42 @@ def _draw(folder: Path) -> None:
         write_folder(folder / "stream", guide, range(SUPPORT, SUPPORT + STREAM), seed=SEED, progress=advance)
 
 
-def _stream(model: Model, folder: Path) -> tuple[list[Seen], Words]:
+def _stream(model: Model, folder: Path) -> tuple[list[Answered], Words]:
     """Show the images one after another, in random order, and what is made of each."""
+    from firstsight.evaluate.stream import Answered
+
     data = read_folder(folder)
     order = np.random.default_rng(SEED).permutation(len(data.paths))
     register = model.register()
-    seen: list[Seen] = []
+    stream: list[Answered] = []
     codes: list[Words] = []
+    began = time.monotonic()
     with Live(console=err, refresh_per_second=8, transient=True) as live:
         for start in range(0, len(order), BATCH):
             indices = order[start : start + BATCH]
             rows = register.rows_of(model.encode([model.prepare(data.paths[i]) for i in indices]))
             codes.append(rows)
             for i, answer in zip(indices, register.assign_many(rows), strict=True):
-                seen.append(Seen(data.paths[i], data.categories[data.labels[i]], answer))
+                stream.append(Answered(data.paths[i], data.categories[data.labels[i]], answer))
             if err.is_terminal and not shown.quiet:
-                live.update(_so_far(seen, len(order)))
-    return seen, np.concatenate(codes)
+                live.update(_so_far(stream, len(order)))
+    say(f" streaming: {len(stream)} in {time.monotonic() - began:.1f} s")
+    return stream, np.concatenate(codes)
 
 
-def _so_far(seen: list[Seen], total: int) -> Table:
+def _so_far(stream: list[Answered], total: int) -> Table:
     """The latest answers and the tally."""
-    tally = Counter("new" if each.answer.is_new else "known" for each in seen)
-    born = sum(each.answer.created for each in seen)
+    tally = Counter("new" if each.answer.is_new else "known" for each in stream)
+    born = sum(each.answer.created for each in stream)
     grid = Table(
         "shows",
         "answer",
         "",
         "distance",
-        title=f"{len(seen)}/{total} images, {tally['known']} known, {tally['new']} in {born} new categories",
+        title=f"{len(stream)}/{total} images, {tally['known']} known, {tally['new']} in {born} new categories",
         title_justify="left",
     )
-    for each in seen[-12:]:
+    for each in stream[-12:]:
         mark = "registered now" if each.answer.created else "new" if each.answer.is_new else "known"
         grid.add_row(each.truth, each.answer.category, mark, f"{each.answer.distance} (radius {each.answer.radius})")
     return grid

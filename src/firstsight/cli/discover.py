@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import tee
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
-from firstsight.cli.console import Device, Quiet, Verbose, configure, err, say
-from firstsight.config import SPECS
+from firstsight.cli.console import Device, Quiet, Verbose, configure, say, warn
+from firstsight.cli.options import MatchRule, Radius, check_rule
 from firstsight.errors import DataError, ImageError, SettingsError
 from firstsight.files import disk_errors
 from firstsight.protocols import Assignment
@@ -27,16 +27,15 @@ def discover(
     save: Annotated[
         Path | None, typer.Option(help="Also write the JSON lines to this new file.", metavar="FILE.jsonl")
     ] = None,
-    radius: Annotated[int | None, typer.Option(help="How many bits from its centre a category reaches.")] = None,
-    rule: Annotated[str | None, typer.Option(help="nearest, first or reference; the model's own if not given.")] = None,
+    radius: Radius = None,
+    rule: MatchRule = None,
     device: Device = "auto",
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Tell what each image shows: a known category, one discovered earlier in this run, or a new one."""
     configure(quiet, verbose)
-    if rule is not None:
-        SPECS["rule"].check(rule)
+    rule = check_rule(rule)
     for source in images:
         if not source.exists():
             raise DataError(f"{source} does not exist")
@@ -45,7 +44,7 @@ def discover(
     from firstsight.methods.folder import load_model
 
     trained = load_model(model, device)
-    discoverer = Discoverer(trained, trained.register(radius, rule))  # type: ignore[arg-type]
+    discoverer = Discoverer(trained, trained.register(radius, rule))
     counts: Counter[str] = Counter()
     decided, named = tee(find_images(images))
     with _saving(save) as keep:
@@ -54,7 +53,7 @@ def discover(
             keep(line)
             if isinstance(answer, ImageError):
                 counts["bad"] += 1
-                err.print(f"skipped: {answer.what}", style="yellow", markup=False)
+                warn(f"skipped: {answer.what}")
             else:
                 counts["new" if answer.is_new else "known"] += 1
                 counts["created"] += answer.created
@@ -91,13 +90,17 @@ def _saving(path: Path | None) -> Iterator[Callable[[str], None]]:
         return
     if path.exists():
         raise SettingsError(f"{path} exists already", "name a new file: ids of two runs would be mixed up in one")
-    with disk_errors(path):
-        file = path.open("w", encoding="utf-8")
+    file: TextIO | None = None
 
     def keep(line: str) -> None:
+        nonlocal file
         with disk_errors(path):
+            file = file or path.open("x", encoding="utf-8")
             file.write(line + "\n")
             file.flush()
 
-    with file:
+    try:
         yield keep
+    finally:
+        if file is not None:
+            file.close()

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, out
+from firstsight.cli.options import MatchRule, Radius, check_rule
 
 if TYPE_CHECKING:
     from firstsight.evaluate.stream import Evaluation
@@ -21,6 +23,8 @@ def evaluate(
     model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
     folder: Annotated[Path, typer.Argument(help="Labelled images: one folder per category.", metavar="DIR")],
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    radius: Radius = None,
+    rule: MatchRule = None,
     device: Device = "auto",
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -34,12 +38,22 @@ def evaluate(
     from firstsight.evaluate.stream import evaluate as score
     from firstsight.methods.folder import load_model
 
+    rule = check_rule(rule)
     data = read_folder(folder)
-    result = score(load_model(model, device), data, Bars())
+    result = score(load_model(model, device), data, Bars(), radius, rule)
     if as_json:
-        print(json.dumps(asdict(result), indent=2))
+        print(json.dumps(_without_nan(asdict(result)), indent=2, allow_nan=False))
     else:
         out.print(table(result))
+
+
+def _without_nan(value: Any) -> Any:
+    """Not-a-number, the accuracy on images that are not there, is null in JSON."""
+    if isinstance(value, dict):
+        return {key: _without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 def table(result: Evaluation) -> Table:
@@ -49,13 +63,5 @@ def table(result: Evaluation) -> Table:
     for column in ("All", "Old", "New", "categories found"):
         grid.add_column(column, justify="right")
     for row in result.rows:
-        cells = [
-            f"{100 * value:.1f}" + (f" ± {100 * spread:.1f}" if spread is not None else "")
-            for value, spread in zip(
-                asdict(row.accuracy).values(),
-                asdict(row.deviation).values() if row.deviation else (None, None, None),
-                strict=True,
-            )
-        ]
-        grid.add_row(row.name, *cells, f"{row.categories:.1f}".removesuffix(".0"))
+        grid.add_row(row.name, *row.cells(), f"{row.categories:.1f}".removesuffix(".0"))
     return grid

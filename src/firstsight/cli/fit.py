@@ -32,12 +32,8 @@ def fit(
     """Train a model on labelled images: DIR/<category>/<image>."""
     configure(quiet, verbose)
     settings = resolve(given, preset, config)
-    from firstsight.methods.folder import is_model
     from firstsight.train.fit import fit as train
 
-    if resume and is_model(out):
-        say(f" {out} is finished already: nothing to resume")
-        return
     if verbose:
         for name, value in settings.as_dict().items():
             say(f" {name} = {value}")

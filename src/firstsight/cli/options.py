@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
-from firstsight.config import SPECS, Spec
+from firstsight.config import SPECS, Rule, Spec
 
 MAIN = ("backbone", "weights", "bits", "epochs", "batch_size", "seed", "cache_trunk")
+
+
+Radius = Annotated[int | None, typer.Option("--radius", help="How many bits from its centre a category reaches.")]
+MatchRule = Annotated[
+    str | None, typer.Option("--rule", help="nearest, first or reference; the model's own if not given.")
+]
+
+
+def check_rule(rule: str | None) -> Rule | None:
+    """A rule as typed, if it is one."""
+    if rule is not None:
+        SPECS["rule"].check(rule)
+    return cast("Rule | None", rule)
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:

@@ -9,6 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
+from firstsight.errors import ImageError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -26,3 +28,15 @@ def ahead(function: Callable[[Item], Result], items: Iterable[Item], window: int
         finally:  # a consumer that stops early leaves no work behind
             for future in waiting:
                 future.cancel()
+
+
+def or_error(function: Callable[[Item], Result]) -> Callable[[Item], Result | ImageError]:
+    """The function, with the error of a bad image as a result like any other."""
+
+    def run(item: Item) -> Result | ImageError:
+        try:
+            return function(item)
+        except ImageError as error:
+            return error
+
+    return run

@@ -21,6 +21,7 @@ class LabelledImages:
     categories: tuple[str, ...]
     paths: tuple[Path, ...]
     labels: tuple[int, ...]
+    left_out: tuple[str, ...] = ()  # what lay there and was not taken, in words
 
     def counts(self) -> list[int]:
         """How many images each category has."""
@@ -37,10 +38,19 @@ def read_folder(folder: Path | str) -> LabelledImages:
     categories: list[str] = []
     paths: list[Path] = []
     labels: list[int] = []
+    left_out: list[str] = []
     for entry in _listing(folder):
-        if not entry.is_dir() or entry.name.startswith("."):
+        if entry.name.startswith("."):
+            continue
+        if not entry.is_dir():
+            if entry.suffix.lower() in SUFFIXES:
+                left_out.append(f"{entry.name} lies beside the category folders and was left out")
             continue
         images = list(walk(entry))
+        others = sorted({path.suffix or "none" for path in entry.rglob("*") if _is_stray(path)})
+        if others or not images:
+            why = f"files with suffix {', '.join(others)} were left out" if others else "holds no images"
+            left_out.append(f"category {entry.name!r}: {why}")
         if images:
             labels += [len(categories)] * len(images)
             categories.append(entry.name)
@@ -51,7 +61,7 @@ def read_folder(folder: Path | str) -> LabelledImages:
             f"{folder} has no folder with images in it" + (f", only {loose} loose images" if loose else ""),
             f"expected one folder per category: {folder}/<category>/<image>",
         )
-    return LabelledImages(tuple(categories), tuple(paths), tuple(labels))
+    return LabelledImages(tuple(categories), tuple(paths), tuple(labels), tuple(left_out))
 
 
 def check_support(support: LabelledImages, folder: Path | str) -> list[str]:
@@ -62,14 +72,17 @@ def check_support(support: LabelledImages, folder: Path | str) -> list[str]:
             "add another folder of labelled images",
         )
     return [
-        f"category {name!r} has 1 image: its place will be a guess"
-        for name, count in zip(support.categories, support.counts(), strict=True)
-        if count == 1
+        *support.left_out,
+        *(
+            f"category {name!r} has 1 image: its place will be a guess"
+            for name, count in zip(support.categories, support.counts(), strict=True)
+            if count == 1
+        ),
     ]
 
 
 def find_images(sources: Iterable[Path | str]) -> Iterator[Path]:
-    """Files as they are named; folders walked recursively in name order. Nothing is held in memory."""
+    """Files as they are named; folders walked recursively in name order, one listing at a time."""
     for source in map(Path, sources):
         if source.is_dir():
             yield from walk(source)
@@ -78,21 +91,31 @@ def find_images(sources: Iterable[Path | str]) -> Iterator[Path]:
 
 
 def walk(folder: Path) -> Iterator[Path]:
-    """The image files below a folder, in name order, hidden ones left out."""
-    for entry in _listing(folder):
+    """The image files below a folder, in name order, hidden ones left out.
+
+    A folder that cannot be listed stands for itself: whoever decodes it reports it and can go on. Linked folders
+    are not entered: a link to a parent would have no end.
+    """
+    try:
+        entries = _listing(folder)
+    except OSError:
+        yield folder
+        return
+    for entry in entries:
         if entry.name.startswith("."):
             continue
-        if entry.is_dir():
+        if entry.is_dir() and not entry.is_symlink():
             yield from walk(entry)
         elif entry.suffix.lower() in SUFFIXES:
             yield entry
 
 
+def _is_stray(path: Path) -> bool:
+    return path.suffix.lower() not in SUFFIXES and not path.name.startswith(".") and path.is_file()
+
+
 def _listing(folder: Path) -> list[Path]:
-    try:
-        return sorted((Path(entry.path) for entry in os.scandir(folder)), key=lambda path: path.name)
-    except PermissionError:
-        raise DataError(f"{folder} cannot be read: permission denied") from None
+    return sorted((Path(entry.path) for entry in os.scandir(folder)), key=lambda path: path.name)
 
 
 def _check_is_folder(folder: Path) -> None:
@@ -100,3 +123,5 @@ def _check_is_folder(folder: Path) -> None:
         raise DataError(f"{folder} does not exist")
     if not folder.is_dir():
         raise DataError(f"{folder} is a file; expected a folder with one folder per category")
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise DataError(f"{folder} cannot be read: permission denied")

@@ -21,9 +21,12 @@ from firstsight.errors import ImageError, ModelError
 
 VERSION = 1
 MAX_PIXELS = 128_000_000
+CENTRE = 0.5
 SUFFIXES = frozenset(
     {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm", ".jp2", ".avif"}
 )
+
+warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)  # the limit is ours, and an error
 
 Pixels: TypeAlias = NDArray[np.uint8]  # (height, width, 3)
 ImageLike: TypeAlias = "str | Path | bytes | Image.Image | NDArray[Any]"
@@ -61,14 +64,10 @@ def decode(source: ImageLike) -> Image.Image:
             return _from_array(source, name)
         if isinstance(source, Image.Image):
             return _upright_rgb(source)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit below is ours
-            with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
-                if image.width * image.height > MAX_PIXELS:
-                    raise ImageError(
-                        name, f"has {image.width} x {image.height} pixels; at most {MAX_PIXELS:,} are read"
-                    )
-                return _upright_rgb(image)
+        with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
+            if image.width * image.height > MAX_PIXELS:
+                raise ImageError(name, f"has {image.width} x {image.height} pixels; at most {MAX_PIXELS:,} are read")
+            return _upright_rgb(image)
     except UnidentifiedImageError:
         raise ImageError(name, "is not an image Pillow can read") from None
     except Image.DecompressionBombError:
@@ -85,6 +84,8 @@ def resized(source: ImageLike, preprocess: Preprocess) -> Pixels:
     image = decode(source)
     short, target = min(image.size), preprocess.resize
     width, height = (max(target, int(side * target / short)) for side in image.size)
+    if width * height > MAX_PIXELS:
+        raise ImageError(describe(source), f"is too long and thin: {image.width} x {image.height} pixels")
     if (width, height) != image.size:
         resample = Image.Resampling[preprocess.interpolation.upper()]
         image = image.resize((width, height), resample)
@@ -93,9 +94,15 @@ def resized(source: ImageLike, preprocess: Preprocess) -> Pixels:
 
 def prepared(source: ImageLike, preprocess: Preprocess) -> Pixels:
     """The central crop of the resized image: what is encoded."""
-    pixels = resized(source, preprocess)
-    top, left = (round((side - preprocess.crop) / 2) for side in pixels.shape[:2])
-    return pixels[top : top + preprocess.crop, left : left + preprocess.crop]
+    return crop(resized(source, preprocess), preprocess.crop)
+
+
+def crop(pixels: Pixels, size: int, down: float = CENTRE, right: float = CENTRE, flip: float = CENTRE) -> Pixels:
+    """A square cut at a relative place, mirrored when `flip` is above a half; the central crop if not told."""
+    height, width = pixels.shape[:2]
+    top, left = (_offset(side - size, place) for side, place in ((height, down), (width, right)))
+    cut = pixels[top : top + size, left : left + size]
+    return cut[:, ::-1] if flip > CENTRE else cut
 
 
 def thumbnail(source: ImageLike, side: int = 96) -> bytes:
@@ -111,6 +118,10 @@ def describe(source: ImageLike) -> str:
     if isinstance(source, (str, Path)):
         return str(source)
     return f"<{type(source).__name__}>"
+
+
+def _offset(room: int, place: float) -> int:
+    return round(room / 2) if place == CENTRE else min(int(place * (room + 1)), room)
 
 
 def _upright_rgb(image: Image.Image) -> Image.Image:

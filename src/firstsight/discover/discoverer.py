@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.data.ahead import ahead
-from firstsight.data.images import ImageLike, Pixels
+from firstsight.data.ahead import ahead, or_error
+from firstsight.data.images import ImageLike
 from firstsight.errors import ImageError
 from firstsight.protocols import Assignment, Encoder, Register
 
@@ -21,7 +21,7 @@ BATCH = 16
 
 Answers: TypeAlias = Iterator[Assignment]
 AnswersOrErrors: TypeAlias = Iterator[Assignment | ImageError]
-Decide: TypeAlias = Callable[[NDArray[Any]], list[Assignment]]
+Decide: TypeAlias = Callable[[NDArray[Any]], Assignment]
 
 
 class Discoverer:
@@ -48,37 +48,29 @@ class Discoverer:
     def predict_many(self, images: Iterable[ImageLike], errors: Literal["yield"]) -> AnswersOrErrors: ...
     def predict_many(self, images: Iterable[ImageLike], errors: str = "raise") -> AnswersOrErrors:
         """`predict_one` of every image, in batches. A bad image is raised, or yielded as its error in its place."""
-        return self._many(images, errors, lambda rows: [self.register.match(row) for row in rows])
+        return self._many(images, errors, self.register.match)
 
     @overload
     def discover_many(self, images: Iterable[ImageLike], errors: Literal["raise"] = "raise") -> Answers: ...
     @overload
     def discover_many(self, images: Iterable[ImageLike], errors: Literal["yield"]) -> AnswersOrErrors: ...
     def discover_many(self, images: Iterable[ImageLike], errors: str = "raise") -> AnswersOrErrors:
-        """`discover_one` of every image, in batches, likewise; what came before a bad image stays recorded."""
-        return self._many(images, errors, self.register.assign_many)
+        """`discover_one` of every image, likewise. An image is recorded when its answer is taken, not before."""
+        return self._many(images, errors, self.register.assign)
 
     def _many(self, images: Iterable[ImageLike], errors: str, decide: Decide) -> AnswersOrErrors:
-        prepared = ahead(self._prepare, images, window=2 * BATCH)
+        """Images are read and encoded a little ahead, and decided one by one."""
+        prepared = ahead(or_error(self.encoder.prepare), images, window=2 * BATCH)
         while batch := list(islice(prepared, BATCH)):
             good = [pixels for pixels in batch if not isinstance(pixels, ImageError)]
-            if errors == "raise" and len(good) < len(batch):  # what stands behind the bad image is not decided
-                first_bad = next(i for i, pixels in enumerate(batch) if isinstance(pixels, ImageError))
-                batch, good = batch[: first_bad + 1], good[:first_bad]
-            answers = iter(decide(self._rows(good)) if good else [])
+            rows = iter(self._rows(good)) if good else iter(())
             for pixels in batch:
                 if not isinstance(pixels, ImageError):
-                    yield next(answers)
+                    yield decide(next(rows))
                 elif errors == "yield":
                     yield pixels
                 else:
                     raise pixels
-
-    def _prepare(self, image: ImageLike) -> Pixels | ImageError:
-        try:
-            return self.encoder.prepare(image)
-        except ImageError as error:
-            return error
 
     def _rows(self, prepared: list[NDArray[np.uint8]]) -> NDArray[Any]:
         return self.register.rows_of(self.encoder.encode(prepared))

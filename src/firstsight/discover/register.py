@@ -6,7 +6,7 @@ Knows nothing of images, models, files or torch. Single-threaded by contract: wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +38,18 @@ class CodeRegister:
     def __init__(
         self, bits: int, radius: int, names: Sequence[str] = (), centres: Words | None = None, rule: Rule = "nearest"
     ) -> None:
-        self.bits = check_bits(bits)
+        words = -(-check_bits(bits) // 64)
+        if rule not in get_args(Rule):
+            raise SettingsError(f"rule is {rule!r}; allowed: {', '.join(get_args(Rule))}")
+        if (0 if centres is None else len(centres)) != len(names):
+            raise SettingsError(f"{len(names)} names need as many centres, one code of {words} words each")
+        self.bits = bits
         self.rule = rule
         self.radius = radius
         self.names = list(names)
         self.known = len(self.names)
         self._taken = set(self.names)
         self._born = 0
-        words = -(-bits // 64)
         self._centres = np.zeros((max(64, 2 * self.known), words), dtype=np.uint64)
         if centres is not None:
             self._centres[: self.known] = centres

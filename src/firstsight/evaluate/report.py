@@ -11,12 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from firstsight.codes import hamming
+from firstsight.codes import pairwise
 from firstsight.data.images import thumbnail
-from firstsight.evaluate.stream import Evaluation
+from firstsight.evaluate.stream import Answered, Evaluation
 from firstsight.files import write_file
 from firstsight.methods.model import Model
-from firstsight.protocols import Seen
 
 WALL = 14  # pictures shown of one category
 PAGE = """<!doctype html>
@@ -35,22 +34,22 @@ PAGE = """<!doctype html>
 """
 
 
-def write_report(path: Path, model: Model, result: Evaluation, seen: Sequence[Seen]) -> None:
+def write_report(path: Path, model: Model, result: Evaluation, stream: Sequence[Answered]) -> None:
     """Write the page about one stream."""
     style = files("firstsight.evaluate").joinpath("report.css").read_text(encoding="utf-8")
     body = "\n".join(
         [
             "<h1>What was found</h1>",
-            _summary(model, result, seen),
+            _summary(model, result, stream),
             "<h2>Accuracy</h2>",
             _table(result),
             "<h2>New categories, in the order they were registered</h2>",
             "<p>A dashed frame marks an image that is not what its category mostly holds, or stands for.</p>",
-            _walls(seen, new=True),
+            _walls(stream, new=True),
             "<h2>Known categories</h2>",
-            _walls(seen, new=False),
+            _walls(stream, new=False),
             "<h2>How many categories there are, as the stream goes on</h2>",
-            _growth(model, seen),
+            _growth(model, stream),
             "<h2>How far apart the known centres are</h2>",
             _histogram(model),
         ]
@@ -59,9 +58,9 @@ def write_report(path: Path, model: Model, result: Evaluation, seen: Sequence[Se
     write_file(path, page.encode())
 
 
-def _summary(model: Model, result: Evaluation, seen: Sequence[Seen]) -> str:
-    born = sum(each.answer.created for each in seen)
-    unknown = result.true_categories - len({each.truth for each in seen} & set(model.names))
+def _summary(model: Model, result: Evaluation, stream: Sequence[Answered]) -> str:
+    born = sum(each.answer.created for each in stream)
+    unknown = result.true_categories - len({each.truth for each in stream} & set(model.names))
     s = model.settings
     return (
         f"<p>{result.images} images arrived one by one in random order. The model had been taught "
@@ -75,7 +74,7 @@ def _table(result: Evaluation) -> str:
     head = "".join(f'<th scope="col">{name}</th>' for name in ("stream", "All", "Old", "New", "categories found"))
     rows = "".join(
         f'<tr><th scope="row">{escape(row.name)}</th>'
-        + "".join(f"<td>{100 * value:.1f}</td>" for value in (row.accuracy.all, row.accuracy.old, row.accuracy.new))
+        + "".join(f"<td>{cell}</td>" for cell in row.cells())
         + f"<td>{row.categories:.1f}</td></tr>"
         for row in result.rows
     )
@@ -87,16 +86,16 @@ def _table(result: Evaluation) -> str:
     )
 
 
-def _walls(seen: Sequence[Seen], new: bool) -> str:
-    groups: dict[str, list[Seen]] = {}
-    for each in seen:
+def _walls(stream: Sequence[Answered], new: bool) -> str:
+    groups: dict[str, list[Answered]] = {}
+    for each in stream:
         if each.answer.is_new == new:
             groups.setdefault(str(each.answer.category), []).append(each)
     names = list(groups) if new else sorted(groups)
     return "\n".join(_wall(name, groups[name], new) for name in names) or "<p>None.</p>"
 
 
-def _wall(name: str, members: list[Seen], new: bool) -> str:
+def _wall(name: str, members: list[Answered], new: bool) -> str:
     """A category with its pictures; those that are not what it stands for, or mostly holds if new, are marked."""
     counts = Counter(each.truth for each in members)
     main = counts.most_common(1)[0][0] if new else name
@@ -110,7 +109,7 @@ def _wall(name: str, members: list[Seen], new: bool) -> str:
     )
 
 
-def _picture(each: Seen, stranger: bool) -> str:
+def _picture(each: Answered, stranger: bool) -> str:
     data = base64.b64encode(thumbnail(each.path)).decode()
     label = each.truth + (", does not belong here" if stranger else "")
     mark = ' class="stranger"' if stranger else ""
@@ -120,15 +119,15 @@ def _picture(each: Seen, stranger: bool) -> str:
     )
 
 
-def _growth(model: Model, seen: Sequence[Seen]) -> str:
-    found = np.cumsum([each.answer.created for each in seen]) + len(model.categories)
+def _growth(model: Model, stream: Sequence[Answered]) -> str:
+    found = np.cumsum([each.answer.created for each in stream]) + len(model.categories)
     truth: set[str] = set(model.names)
-    real = [len(truth := truth | {each.truth}) for each in seen]
+    real = [len(truth := truth | {each.truth}) for each in stream]
     width, height, top = 640, 200, max(int(found[-1]), real[-1])
 
     def line(values: Iterable[float]) -> str:
         points = [
-            f"{40 + (width - 60) * i / max(len(seen) - 1, 1):.1f},{height - 30 - (height - 50) * v / top:.1f}"
+            f"{40 + (width - 60) * i / max(len(stream) - 1, 1):.1f},{height - 30 - (height - 50) * v / top:.1f}"
             for i, v in enumerate(values)
         ]
         return " ".join(points)
@@ -145,7 +144,7 @@ def _growth(model: Model, seen: Sequence[Seen]) -> str:
 
 def _histogram(model: Model) -> str:
     centres = model.centres
-    distances = hamming(centres[:, None], centres)[np.triu_indices(len(centres), k=1)]
+    distances = pairwise(centres)
     counts = np.bincount(distances, minlength=model.settings.bits + 1)
     width, height, step = 640, 200, 600 / len(counts)
     bars = []

@@ -7,7 +7,8 @@ stands beside them. Labels are used for scoring alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -15,17 +16,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.codes import Words
-from firstsight.data.ahead import ahead
+from firstsight.config import Rule
+from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
-from firstsight.data.images import Pixels
 from firstsight.discover.register import CodeRegister
 from firstsight.errors import BadImages, ImageError
 from firstsight.evaluate.accuracy import Accuracy, strict_accuracy
 from firstsight.methods.model import Model
-from firstsight.protocols import Encoded, Progress, Silent
+from firstsight.protocols import Assignment, Encoded, Progress, Silent
 
 RANDOM_ORDERS = 10
 BATCH = 16
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An image of a labelled stream, what it shows, and what was made of it."""
+
+    path: Path
+    truth: str
+    answer: Assignment
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,14 @@ class Row:
     accuracy: Accuracy
     deviation: Accuracy | None
     categories: float
+
+    def cells(self) -> list[str]:
+        """All, Old and New in per cent, with the deviation over orders where there are several."""
+        spreads = astuple(self.deviation) if self.deviation else (None, None, None)
+        return [
+            f"{100 * value:.1f}" + (f" ± {100 * spread:.1f}" if spread is not None else "")
+            for value, spread in zip(astuple(self.accuracy), spreads, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -48,15 +66,33 @@ class Evaluation:
     known_images: int
 
 
-def evaluate(model: Model, data: LabelledImages, progress: Progress | None = None) -> Evaluation:
+def evaluate(
+    model: Model,
+    data: LabelledImages,
+    progress: Progress | None = None,
+    radius: int | None = None,
+    rule: Rule | None = None,
+) -> Evaluation:
     """Score a model on a labelled folder; categories whose names it knows are Old, all others New."""
+    start = partial(model.register, radius, rule)
+    start()  # a wrong radius is refused before the work
     codes = encode_files(model, data.paths, progress or Silent()).codes
     assert codes is not None
-    return score(model, codes, [data.categories[label] for label in data.labels])
+    return score(model, codes, [data.categories[label] for label in data.labels], start)
 
 
-def score(model: Model, codes: Words, truth: Sequence[str], seed: int = 0) -> Evaluation:
-    """Decide the codes of a stream in its own order and in random ones, and compare with the truth."""
+def score(
+    model: Model,
+    codes: Words,
+    truth: Sequence[str],
+    start: Callable[[], CodeRegister] | None = None,
+    seed: int = 0,
+) -> Evaluation:
+    """Decide the codes of a stream in its own order and in random ones, and compare with the truth.
+
+    `start` makes the register each order begins with; the model's own if not given.
+    """
+    start = start or model.register
     true, known = np.array(truth), np.isin(truth, model.names)
     fixed = np.arange(len(true))
     shuffled = [np.random.default_rng([seed, i]).permutation(len(true)) for i in range(RANDOM_ORDERS)]
@@ -69,8 +105,8 @@ def score(model: Model, codes: Words, truth: Sequence[str], seed: int = 0) -> Ev
         return _row(name, results)
 
     rows = [
-        row(f"random order x {RANDOM_ORDERS}", model.register, shuffled),
-        row("fixed order", model.register, [fixed]),
+        row(f"random order x {RANDOM_ORDERS}", start, shuffled),
+        row("fixed order", start, [fixed]),
         row("closed-set", model.closed_set, [fixed]),
     ]
     return Evaluation(rows, len(true), len(set(truth)), int(known.sum()))
@@ -78,17 +114,10 @@ def score(model: Model, codes: Words, truth: Sequence[str], seed: int = 0) -> Ev
 
 def encode_files(model: Model, paths: Sequence[Path], progress: Progress) -> Encoded:
     """Encode image files in order; those that cannot be used are reported in one error."""
-
-    def prepare(path: Path) -> Pixels | ImageError:
-        try:
-            return model.prepare(path)
-        except ImageError as error:
-            return error
-
     parts: list[Encoded] = []
     bad: list[ImageError] = []
     with progress.task("encoding", len(paths)) as advance:
-        prepared = ahead(prepare, paths, window=2 * BATCH)
+        prepared = ahead(or_error(model.prepare), paths, window=2 * BATCH)
         while batch := list(islice(prepared, BATCH)):
             bad += [pixels for pixels in batch if isinstance(pixels, ImageError)]
             good = [pixels for pixels in batch if not isinstance(pixels, ImageError)]

@@ -52,7 +52,7 @@ def load_model(path: Path | str, device: str = "auto") -> Model:
         categories = [Category(**entry) for entry in json.loads((path / CATEGORIES).read_bytes())]
         model = Model.assemble(settings, categories, where, blank=True)
         model.preprocess = Preprocess.of(config["preprocess"])
-        model.minimum_distance = model.network.minimum_distance = int(config["minimum_distance"])
+        model.network.minimum_distance = int(config["minimum_distance"])
         model.licence, model.report = config["licence"], config["report"]
         _fill(model, load((path / WEIGHTS).read_bytes()))
     except (KeyError, TypeError, SafetensorError, RuntimeError) as error:

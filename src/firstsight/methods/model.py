@@ -39,7 +39,6 @@ class Model:
 
     settings: Settings
     categories: tuple[Category, ...]
-    minimum_distance: int
     preprocess: Preprocess
     licence: str
     trunk: nn.Module
@@ -58,7 +57,6 @@ class Model:
         return cls(
             settings=settings,
             categories=tuple(categories),
-            minimum_distance=distance,
             preprocess=backbone.preprocess,
             licence=backbone.licence,
             trunk=backbone.trunk.to(device),
@@ -69,6 +67,11 @@ class Model:
     @property
     def names(self) -> list[str]:
         return [category.name for category in self.categories]
+
+    @property
+    def minimum_distance(self) -> int:
+        """d_max: how far apart training pushed the centres."""
+        return self.network.minimum_distance
 
     @property
     def radius(self) -> int:

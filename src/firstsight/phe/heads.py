@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from firstsight.config import Form
 
 BOTTLENECK = 256
+MOMENTUM = 0.1
 
 
 class FeatureHead(nn.Sequential):
@@ -42,7 +43,7 @@ class HashHead(nn.Module):
         super().__init__()
         middle = [nn.Linear(hidden, hidden), nn.GELU()] if form == "released" else []
         self.body = nn.Sequential(nn.Linear(inputs, hidden), nn.GELU(), *middle, nn.Linear(hidden, BOTTLENECK))
-        self.norm = nn.BatchNorm1d(BOTTLENECK)
+        self.norm = nn.BatchNorm1d(BOTTLENECK, momentum=MOMENTUM)
         self.last = nn.Linear(BOTTLENECK, bits, bias=False)
         self.shared = norm == "shared"
         _initialise(self)
@@ -65,7 +66,7 @@ class HashHead(nn.Module):
         """BatchNorm by the batch's statistics or the running ones, remembered or not; then the last layer."""
         norm = self.norm
         running = (None, None) if by_batch and not remember else (norm.running_mean, norm.running_var)
-        hidden = F.batch_norm(hidden, *running, norm.weight, norm.bias, by_batch, norm.momentum or 0.0, norm.eps)
+        hidden = F.batch_norm(hidden, *running, norm.weight, norm.bias, by_batch, MOMENTUM, norm.eps)
         output: Tensor = self.last(F.gelu(hidden))
         return output
 

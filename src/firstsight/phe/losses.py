@@ -43,13 +43,14 @@ def soft_hamming(soft_codes: Tensor, slack: float = 1.0) -> Tensor:
 def separation_loss(soft_codes: Tensor, minimum_distance: int, form: Form = "released") -> Tensor:
     """Push every two centres at least `minimum_distance` bits apart (Eq. 5, L_sep).
 
-    `paper` is the double sum as printed, without i = j, which is a constant; `released` averages over centres
-    and asks for 0.025 L bits more by taking 0.95 L for L (deviation 9).
+    `paper` is the double sum as printed, i = j included: for soft codes that term pulls bits back from -1 and +1.
+    `released` leaves it out, averages over centres, and takes 0.95 L for L, so asks for 0.025 L bits more
+    (deviation 9).
     """
-    slack = RELEASED_SLACK if form == "released" else 1.0
-    shortfall = (minimum_distance - soft_hamming(soft_codes, slack)).clamp_min(0)
-    shortfall = shortfall - torch.diag(shortfall.diagonal())
-    return shortfall.sum(1).mean() if form == "released" else shortfall.sum()
+    if form == "paper":
+        return (minimum_distance - soft_hamming(soft_codes)).clamp_min(0).sum()
+    shortfall = (minimum_distance - soft_hamming(soft_codes, RELEASED_SLACK)).clamp_min(0)
+    return (shortfall - torch.diag(shortfall.diagonal())).sum(1).mean()
 
 
 def quantisation_loss(soft_codes: Tensor, form: Form = "released") -> Tensor:

@@ -7,15 +7,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
-from firstsight.codes import hamming, pack
+from firstsight.codes import hamming, pack, pairwise
 from firstsight.config import Settings
 from firstsight.data.folder import LabelledImages, check_support, read_folder
 from firstsight.devices import pick_device
 from firstsight.errors import ModelError, SettingsError
+from firstsight.files import digest
 from firstsight.methods.folder import is_model, load_model, save_model
 from firstsight.methods.model import Category, Model
 from firstsight.protocols import Progress, Silent
@@ -41,16 +41,20 @@ def fit(
     ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds.
     """
     settings = Settings.of({**(settings or Settings()).as_dict(), **changes})
-    out = Path(out) if out is not None else None
-    if out is not None and is_model(out) and resume:
-        return load_model(out, device)
+    out = Path(out).absolute() if out is not None else None
+    progress = progress or Silent()
     data = read_folder(folder)
     warnings = check_support(data, folder)
-    checkpoint = Checkpoint(out and out.with_name(out.name + ".training"), _run(settings, data), checkpoint_every)
+    for warning in warnings:
+        progress.note(warning)
+    checkpoint = Checkpoint(
+        out and out.with_name(out.name + ".training"), _run(settings, data, folder), checkpoint_every
+    )
+    if out is not None and resume and is_model(out):
+        return _finished(out, device, settings, data, checkpoint)
     _check_place(out, checkpoint, resume)
     began = time.monotonic()
     model = untrained(settings, data, device)
-    progress = progress or Silent()
     support = Support(data, model, progress)
     with progress.task("training", settings.epochs) as advance:
 
@@ -73,7 +77,7 @@ def report(model: Model, support: Support, warnings: list[str]) -> dict[str, Any
         codes = pack(torch.cat([model.network.hash_features(stem) for stem in support.central()]).cpu().numpy())
     centres = model.centres
     own = hamming(codes, centres[support.labels.cpu().numpy()])
-    between = hamming(centres[:, None], centres)[np.triu_indices(len(centres), k=1)]
+    between = pairwise(centres)
     asked, closest, below = model.minimum_distance, int(between.min()), int((between < model.minimum_distance).sum())
     within = float((own <= model.radius).mean())
     lines = [
@@ -108,12 +112,27 @@ def untrained(settings: Settings, data: LabelledImages, device: str) -> Model:
     return model
 
 
-def _run(settings: Settings, data: LabelledImages) -> dict[str, Any]:
-    """What makes two runs the same run: the settings and the images' names and sizes."""
+def _run(settings: Settings, data: LabelledImages, folder: Path | str) -> dict[str, Any]:
+    """What makes two runs the same run: the settings, the weights' content, the images' places and sizes."""
     listing = hashlib.sha256()
-    for path, label in zip(data.paths, data.labels, strict=True):
-        listing.update(f"{data.categories[label]}/{path.name}:{path.stat().st_size}\n".encode())
-    return {**settings.as_dict(), "the support set": listing.hexdigest()[:12]}
+    for path in data.paths:
+        size = path.stat().st_size if path.exists() else "missing"
+        listing.update(f"{path.relative_to(folder).as_posix()}:{size}\n".encode())
+    weights = Path(settings.weights) if settings.weights else None
+    return {
+        **settings.as_dict(),
+        "the support set": listing.hexdigest()[:12],
+        "the weights' content": digest(weights)[:12] if weights and weights.is_file() else None,
+    }
+
+
+def _finished(out: Path, device: str, settings: Settings, data: LabelledImages, checkpoint: Checkpoint) -> Model:
+    """The model a run to be resumed has made already, if it is the run asked for."""
+    model = load_model(out, device)
+    if model.settings != settings or model.names != list(data.categories):
+        raise ModelError(f"{out} is finished, and was made with other settings or categories", "choose another --out")
+    checkpoint.remove()  # a run killed after saving leaves it behind
+    return model
 
 
 def _check_place(out: Path | None, checkpoint: Checkpoint, resume: bool) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from firstsight.devices import mixed_precision
-from firstsight.errors import FirstsightError
+from firstsight.errors import TrainingError
 from firstsight.phe.model import PHE
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.optim import Average, make_optimiser, set_learning_rates
@@ -32,7 +32,7 @@ def train(network: PHE, support: Support, checkpoint: Checkpoint, on_epoch: Call
 
     for epoch in range(first, settings.epochs):
         set_learning_rates(optimiser, epoch, settings)
-        masks = seeded(device, settings.seed, epoch)
+        masks = seeded(device, settings.seed, "masks", epoch)
         network.train()
         sums: dict[str, Tensor] = {}
 
@@ -53,7 +53,7 @@ def train(network: PHE, support: Support, checkpoint: Checkpoint, on_epoch: Call
 
         means = {name: float(value) / len(support) for name, value in sums.items()}
         if not all(isfinite(value) for value in means.values()):
-            raise FirstsightError(
+            raise TrainingError(
                 f"training broke down in epoch {epoch + 1}: " + ", ".join(f"{n} {v:.3g}" for n, v in means.items()),
                 "try a lower --lr, --precision fp32, or --clip 1",
             )

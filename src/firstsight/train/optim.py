@@ -29,13 +29,14 @@ def make_optimiser(groups: dict[str, list[nn.Parameter]], settings: Settings) ->
 def learning_rate(base: float, epoch: int, settings: Settings) -> float:
     """Linear warm-up, then a cosine down to 1e-5, per epoch; a lag of one epoch as released, unless switched off.
 
-    Warm-up takes at most a quarter of a short run.
+    Warm-up takes at most a quarter of a short run, and no rate rises above the one asked for.
     """
     at = max(epoch - 1, 0) if settings.schedule_lag else epoch
+    start, end = min(WARMUP_RATE, base), min(LOWEST_RATE, base)
     warmup = min(settings.warmup_epochs, settings.epochs // 4)
     if at < warmup:
-        return WARMUP_RATE + at * (base - WARMUP_RATE) / warmup
-    return LOWEST_RATE + 0.5 * (base - LOWEST_RATE) * (1 + cos(pi * at / settings.epochs))
+        return start + at * (base - start) / warmup
+    return end + 0.5 * (base - end) * (1 + cos(pi * at / settings.epochs))
 
 
 def set_learning_rates(optimiser: Optimizer, epoch: int, settings: Settings) -> None:

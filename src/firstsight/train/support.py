@@ -5,7 +5,7 @@ All randomness is drawn from generators made of (seed, epoch), so a run can go o
 
 from __future__ import annotations
 
-import os
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,15 +14,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from firstsight.data.ahead import ahead
+from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
-from firstsight.data.images import Pixels, Preprocess, resized
+from firstsight.data.images import CENTRE, Pixels, Preprocess, crop, resized
+from firstsight.devices import mixed_precision
 from firstsight.errors import BadImages, ImageError, SettingsError
 from firstsight.methods.model import Model
 from firstsight.protocols import Progress
 
+TRUNK_BATCH = 16
 PIXEL_BUDGET = 4 * 2**30  # bytes of decoded images kept; the rest is decoded again when needed
-CENTRE = 0.5
 
 
 class Support:
@@ -41,26 +42,30 @@ class Support:
 
     def batches(self, epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
         """One pass in random order: trunk outputs and labels."""
-        generator = seeded("cpu", self.settings.seed, epoch)
+        generator = seeded("cpu", self.settings.seed, "order and crops", epoch)
         order = torch.randperm(len(self), generator=generator)
         draws = torch.rand(len(self), 3, generator=generator)  # where to crop, whether to flip; or which view
         for indices in torch.split(order, self.settings.batch_size):
             yield self._stem(indices, draws[indices]), self.labels[indices.to(self.labels.device)]
 
     def central(self) -> Iterator[Tensor]:
-        """Trunk outputs of the central crops, in data order: what answering sees."""
+        """Trunk outputs of the central crops in fp32, in data order: what answering sees."""
         for indices in torch.split(torch.arange(len(self)), self.settings.batch_size):
-            if self.stems is not None:
+            if self.stems is not None and self.stems.dtype == torch.float32:
                 yield self.stems[indices.to(self.stems.device), 0].to(self.model.device)
             else:
                 yield self.model.stem(self._crops(indices, torch.full((len(indices), 3), CENTRE)))
 
     def _stem(self, indices: Tensor, draws: Tensor) -> Tensor:
         if self.stems is None:
-            return self.model.stem(self._crops(indices, draws))
+            return self._trunk(indices, draws)
         views = (draws[:, 0] * self.stems.shape[1]).long()
         where = self.stems.device
         return self.stems[indices.to(where), views.to(where)].to(self.model.device)
+
+    def _trunk(self, indices: Tensor, draws: Tensor) -> Tensor:
+        with mixed_precision(self.model.device, self.settings.precision):
+            return self.model.stem(self._crops(indices, draws))
 
     def _crops(self, indices: Tensor, draws: Tensor) -> NDArray[np.uint8]:
         size = self.model.preprocess.crop
@@ -72,16 +77,17 @@ class Support:
         stems: Tensor | None = None
         with progress.task("storing trunk output", views * len(self)) as advance:
             for view in range(views):
-                generator = seeded("cpu", self.settings.seed, view)
+                generator = seeded("cpu", self.settings.seed, "view", view)
                 draws = torch.rand(len(self), 3, generator=generator) if view else torch.full((len(self), 3), CENTRE)
-                for some in torch.split(indices, 16):
-                    stem = self.model.stem(self._crops(some, draws[some]))
+                for some in torch.split(indices, TRUNK_BATCH):
+                    stem = self._trunk(some, draws[some])
                     if stems is None:
                         stems = _room_for(len(self), views, stem)
                     stems[some.to(stems.device), view] = stem.to(stems.device)
                     for _ in some:
                         advance()
         assert stems is not None
+        self.pixels.kept.clear()
         return stems
 
 
@@ -98,7 +104,8 @@ class PixelCache:
         """Decode everything once; every image that cannot be used is reported in one error."""
         bad: list[ImageError] = []
         with progress.task("reading images", len(self.paths)) as advance:
-            for index, pixels in enumerate(ahead(self._try, self.paths, window=64)):
+            decoded = ahead(or_error(lambda path: resized(path, self.preprocess)), self.paths, window=64)
+            for index, pixels in enumerate(decoded):
                 advance()
                 if isinstance(pixels, ImageError):
                     bad.append(pixels)
@@ -112,28 +119,11 @@ class PixelCache:
         kept = self.kept.get(index)
         return kept if kept is not None else resized(self.paths[index], self.preprocess)
 
-    def _try(self, path: Path) -> Pixels | ImageError:
-        try:
-            return resized(path, self.preprocess)
-        except ImageError as error:
-            return error
 
-
-def crop(pixels: Pixels, size: int, down: float, right: float, flip: float) -> Pixels:
-    """A square cut at a relative place, mirrored when `flip` is above a half; 0.5, 0.5, 0.5 is the central crop."""
-    height, width = pixels.shape[:2]
-    top, left = (_offset(side - size, place) for side, place in ((height, down), (width, right)))
-    cut = pixels[top : top + size, left : left + size]
-    return cut[:, ::-1] if flip > CENTRE else cut
-
-
-def _offset(room: int, place: float) -> int:
-    return round(room / 2) if place == CENTRE else min(int(place * (room + 1)), room)
-
-
-def seeded(device: torch.device | str, seed: int, epoch: int) -> torch.Generator:
-    """A generator for one epoch of one run."""
-    return torch.Generator(device).manual_seed(seed * 1_000_003 + epoch)
+def seeded(device: torch.device | str, seed: int, purpose: str, number: int) -> torch.Generator:
+    """A generator of its own for every purpose and epoch of a run."""
+    digest = hashlib.sha256(f"{seed} {purpose} {number}".encode()).digest()
+    return torch.Generator(device).manual_seed(int.from_bytes(digest[:7], "big"))
 
 
 def _room_for(images: int, views: int, stem: Tensor) -> Tensor:
@@ -151,8 +141,9 @@ def _room_for(images: int, views: int, stem: Tensor) -> Tensor:
 
 
 def _free_memory() -> float:
-    """Bytes of free memory, as far as the system says."""
+    """Bytes that can be had without swapping, as far as the system says."""
     try:
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return float(next(line.split()[1] for line in lines if line.startswith("MemAvailable"))) * 1024
+    except (OSError, StopIteration, ValueError, IndexError):
         return float("inf")
