@@ -35,7 +35,7 @@ def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         path.rename(f"birds/new/{number}.jpg")
     for block in blocks(ROOT / "README.md", "python"):
         exec(compile(block, "README.md", "exec"), {})
-    assert (tmp_path / "birds.model" / "README.md").is_file()
+    assert (tmp_path / "my.model" / "README.md").is_file()
 
 
 def test_the_tutorials_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_folder: Path) -> None:

@@ -97,13 +97,21 @@ def _create(name: str, image_size: int, **options: Any) -> Any:
             f"backbone {name!r} is neither a shortcut nor a timm model",
             f"shortcuts: {', '.join(SHORTCUTS)}; all others: python -c 'import timm; print(timm.list_models())'",
         )
+    model: Any
     try:
         try:
-            return timm.create_model(timm_name, num_classes=0, img_size=image_size, global_pool="token", **options)
+            model = timm.create_model(timm_name, num_classes=0, img_size=image_size, global_pool="token", **options)
         except (TypeError, AssertionError):  # CNNs take any size and have no class token
-            return timm.create_model(timm_name, num_classes=0, **options)
+            model = timm.create_model(timm_name, num_classes=0, **options)
     except (RuntimeError, ValueError, AssertionError) as error:
         raise SettingsError(f"backbone {name!r} with image size {image_size} cannot be made: {error}") from None
+    patch = model.patch_embed.patch_size[0] if hasattr(model, "patch_embed") else 1
+    if image_size % patch:
+        raise SettingsError(
+            f"image_size is {image_size}; {name} cuts images into patches of {patch} pixels",
+            f"use a multiple of {patch}, for example {max(1, round(image_size / patch)) * patch}",
+        )
+    return model
 
 
 def _fill(model: nn.Module, name: str, weights: str | None) -> None:

@@ -154,7 +154,7 @@ def test_no_colour_codes_when_not_on_a_terminal(fitted: tuple[Path, str], moths:
 
 
 def test_refusals_of_fit(moths: Path, tmp_path: Path) -> None:
-    out = ("--out", tmp_path / "m")
+    out, vit = ("--out", tmp_path / "m"), ("--backbone", "test_vit")
     (tmp_path / "empty").mkdir()
     shutil.copytree(next((moths / "support").iterdir()), tmp_path / "one" / "only")
     refused(2, "bits is 300; allowed: 1 to 256", "fit", moths / "support", *out, "--bits", "300")
@@ -164,6 +164,18 @@ def test_refusals_of_fit(moths: Path, tmp_path: Path) -> None:
     refused(2, "FIRSTSIGHT_EPOCH is no", "fit", moths / "support", *out, env={"FIRSTSIGHT_EPOCH": "3"})
     refused(2, "no preset is called 'best'", "fit", moths / "support", *out, "--preset", "best")
     refused(2, "4 known categories do not fit in 1 bits", "fit", moths / "support", *out, "--bits", "1")
+    refused(
+        2,
+        "use a multiple of 16, for example 96",
+        "fit",
+        moths / "support",
+        *out,
+        *vit,
+        "--image-size",
+        "100",
+        "--weights",
+        "none.pth",
+    )
     refused(2, "neither a shortcut nor a timm model", "fit", moths / "support", *out, "--backbone", "eye")
     refused(3, "does not exist", "fit", tmp_path / "none", *out)
     refused(3, "one folder per category", "fit", tmp_path / "empty", *out)
@@ -190,8 +202,39 @@ def test_refusals_of_discover_and_evaluate(fitted: tuple[Path, str], moths: Path
     refused(3, "1 image cannot be used", "evaluate", fitted[0], tmp_path / "mixed")
 
 
-def test_a_reader_that_goes_away_is_no_error(fitted: tuple[Path, str], moths: Path) -> None:
+@pytest.mark.parametrize(("where", "code", "message"), [("| head -n 1", 0, ""), ("> /dev/full", 6, "no space left")])
+def test_answers_that_cannot_be_delivered(
+    fitted: tuple[Path, str], moths: Path, where: str, code: int, message: str
+) -> None:
     command = " ".join(f"'{part}'" for part in [*PROGRAM, "discover", str(fitted[0]), str(moths / "stream"), "--quiet"])
-    result = subprocess.run(f"{command} | head -n 1", shell=True, capture_output=True, text=True)
-    assert result.stdout.count("\n") == 1
-    assert result.stderr == ""
+    result = subprocess.run(f"{command} {where}", shell=True, capture_output=True, text=True)
+    assert result.returncode == code
+    assert message in result.stderr
+    assert (result.stderr == "") == (message == "")
+
+
+def test_odd_names_stay_on_their_line(fitted: tuple[Path, str], moths: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "a\tb\nc\x1b[31m.jpg"
+    shutil.copy(next((moths / "stream").rglob("*.jpg")), odd)
+    result = firstsight("discover", fitted[0], odd)
+    assert result.returncode == 0
+    assert len(result.stdout.splitlines()) == 1
+    assert len(result.stdout.split("\t")) == 5
+    assert "\x1b" not in result.stdout
+    row = json.loads(firstsight("discover", fitted[0], odd, "--json").stdout)
+    assert row["image"] == str(odd)
+
+
+def test_without_new_images_new_is_null_in_json_and_a_dash_in_the_table(fitted: tuple[Path, str], moths: Path) -> None:
+    report = json.loads(firstsight("evaluate", fitted[0], moths / "support", "--json", "--rule", "first").stdout)
+    assert report["rows"][0]["accuracy"]["new"] is None
+    table = firstsight("evaluate", fitted[0], moths / "support", "--radius", "1").stdout
+    assert " - " in table
+    assert "nan" not in table
+
+
+def test_quiet_still_names_a_bad_image(fitted: tuple[Path, str], moths: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.jpg").write_bytes(b"no picture")
+    result = firstsight("discover", fitted[0], tmp_path / "bad.jpg", "--quiet")
+    assert result.returncode == 1
+    assert "bad.jpg" in result.stderr

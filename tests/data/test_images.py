@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import struct
 import zlib
 from pathlib import Path
@@ -108,8 +109,14 @@ def test_a_thin_image_that_would_grow_huge_is_refused() -> None:
 def test_a_missing_file_and_a_folder_are_bad_images(tmp_path: Path) -> None:
     with pytest.raises(ImageError, match="does not exist"):
         decode(tmp_path / "none.jpg")
-    with pytest.raises(ImageError, match="cannot be decoded"):
+    with pytest.raises(ImageError, match="is not a file"):
         decode(tmp_path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jpg")
+    with pytest.raises(ImageError, match="is not a file"):
+        decode(tmp_path / "pipe.jpg")
 
 
 @pytest.mark.parametrize("array", [np.zeros((4, 4, 3)), np.zeros((4, 4, 2), np.uint8), np.zeros((0, 4, 3), np.uint8)])

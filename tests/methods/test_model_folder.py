@@ -98,11 +98,19 @@ def test_a_newer_format_is_refused_with_what_to_do(copy: Path) -> None:
     assert "9.0" in caught.value.remedy
 
 
+def test_centres_that_are_no_numbers_are_refused(model_folder: Path, tmp_path: Path) -> None:
+    model = firstsight.load(model_folder, device="cpu")
+    model.network.centres.fill_(float("nan"))
+    save_model(model, tmp_path / "m")
+    with pytest.raises(ModelError, match="not numbers"):
+        firstsight.load(tmp_path / "m", device="cpu")
+
+
 def test_settings_of_another_release_are_refused(copy: Path) -> None:
     config = json.loads((copy / "config.json").read_text())
     config["settings"]["wings"] = 4
     rewrite(copy, config)
-    with pytest.raises(firstsight.FirstsightError, match="wings"):
+    with pytest.raises(ModelError, match="wings"):
         firstsight.load(copy, device="cpu")
 
 

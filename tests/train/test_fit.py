@@ -25,6 +25,7 @@ from firstsight.data.images import Preprocess, crop, resized
 from firstsight.errors import BadImages, DataError, DiskError, ModelError, SettingsError, TrainingError
 from firstsight.protocols import Silent
 from firstsight.train import support as support_module
+from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.fit import untrained
 from firstsight.train.support import PixelCache, Support, seeded
 
@@ -174,6 +175,20 @@ def test_a_dangling_link_is_a_bad_image_like_any_other(moths: Path, tiny: Tiny, 
     with pytest.raises(BadImages, match=r"gone\.jpg: does not exist") as caught:
         firstsight.fit(tmp_path / "support", device="cpu", **tiny)
     assert len(caught.value.errors) == 1
+
+
+def test_two_fits_do_not_write_the_same_model(moths: Path, tiny: Tiny, tmp_path: Path) -> None:
+    other = Checkpoint(tmp_path / "m.training", {}, 0)
+    other.lock()
+    with pytest.raises(ModelError, match="another fit is at work"):
+        firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **tiny)
+    other.remove()
+    firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **tiny)
+
+
+def test_a_model_does_not_go_into_the_support_set(moths: Path, tiny: Tiny) -> None:
+    with pytest.raises(SettingsError, match="inside the support set"):
+        firstsight.fit(moths / "support", moths / "support" / "m", device="cpu", **tiny)
 
 
 def test_an_existing_place_is_not_overwritten(moths: Path, tiny: Tiny, tmp_path: Path) -> None:

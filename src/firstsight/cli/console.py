@@ -41,12 +41,17 @@ shown = _Shown()
 
 def say(text: str, style: str | None = None) -> None:
     """A message about the work, on stderr."""
-    err.print(text, style=style, markup=False)
+    err.print(printable(text), style=style, markup=False)
+
+
+def printable(text: str) -> str:
+    """Text that stays on its line and in its column, whatever a file was named."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
 
 
 def warn(text: str) -> None:
     """Something that went wrong and was passed over: shown even when quiet."""
-    Console(stderr=True, soft_wrap=True, highlight=False).print(text, style="yellow", markup=False)
+    Console(stderr=True, soft_wrap=True, highlight=False).print(printable(text), style="yellow", markup=False)
 
 
 def complain(error: FirstsightError) -> None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from firstsight.cli.console import Device, Quiet, Verbose, configure, say, warn
+from firstsight.cli.console import Device, Quiet, Verbose, configure, printable, say, warn
 from firstsight.cli.options import MatchRule, Radius, check_rule
 from firstsight.errors import DataError, ImageError, SettingsError
 from firstsight.files import disk_errors
@@ -49,7 +49,7 @@ def discover(
     decided, named = tee(find_images(images))
     with _saving(save) as keep:
         for path, answer in zip(named, discoverer.discover_many(decided, errors="yield"), strict=True):
-            line = json.dumps(_fields(path, answer), ensure_ascii=False)
+            line = json.dumps(_fields(path, answer))
             keep(line)
             if isinstance(answer, ImageError):
                 counts["bad"] += 1
@@ -73,7 +73,7 @@ def _text(path: Path, answer: Assignment) -> str:
     kind = "new, just registered" if answer.created else "new" if answer.is_new else "known"
     near = f"{answer.distance} bits away, radius {answer.radius}" if answer.distance is not None else "the first"
     other = f"next {answer.runner_up.category} at {answer.runner_up.distance}" if answer.runner_up else "no other"
-    return "\t".join([str(path), str(answer.category), kind, near, other])
+    return "\t".join(printable(part) for part in (str(path), str(answer.category), kind, near, other))
 
 
 def _fields(path: Path, answer: Assignment | ImageError) -> dict[str, Any]:
@@ -103,4 +103,5 @@ def _saving(path: Path | None) -> Iterator[Callable[[str], None]]:
         yield keep
     finally:
         if file is not None:
-            file.close()
+            with disk_errors(path):
+                file.close()

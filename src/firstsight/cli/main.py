@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -15,7 +17,9 @@ from firstsight.cli.discover import discover
 from firstsight.cli.doctor import doctor
 from firstsight.cli.evaluate import evaluate
 from firstsight.cli.fit import fit
-from firstsight.errors import FirstsightError
+from firstsight.errors import DiskError, FirstsightError
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -49,20 +53,29 @@ for command in (demo, fit, discover, evaluate, doctor):
 
 def run() -> None:
     """The entry point: the app, with every way it can end."""
+    if hasattr(signal, "SIGPIPE"):  # when the reader of our answers goes away, end quietly as other tools do
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         app()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            say("interrupted; a fit goes on with --resume")
+        raise
     except FirstsightError as error:
         complain(error)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        say("interrupted")
-        sys.exit(130)
-    except BrokenPipeError:  # the reader of our answers went away
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except Exception as error:
         if shown.verbose:
             raise
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            _leave_stdout()
+            complain(DiskError("answers could not be written: no space left"))
+            sys.exit(DiskError.exit_code)
         what = f"unexpected {type(error).__name__}: {error}"
         complain(FirstsightError(what, "a fault of ours: run again with -v for the trace, and report it"))
         sys.exit(70)
+
+
+def _leave_stdout() -> None:
+    """What is still buffered for a full disk would fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ no torch here: what comes out is uint8, normalised on the device by whoever enco
 from __future__ import annotations
 
 import io
+import stat
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -64,6 +65,8 @@ def decode(source: ImageLike) -> Image.Image:
             return _from_array(source, name)
         if isinstance(source, Image.Image):
             return _upright_rgb(source)
+        if not isinstance(source, bytes) and not stat.S_ISREG(Path(source).stat().st_mode):
+            raise ImageError(name, "is not a file")  # opening a pipe would wait for ever
         with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
             if image.width * image.height > MAX_PIXELS:
                 raise ImageError(name, f"has {image.width} x {image.height} pixels; at most {MAX_PIXELS:,} are read")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import islice
+from math import isnan
 from pathlib import Path
 
 import numpy as np
@@ -48,10 +49,10 @@ class Row:
     categories: float
 
     def cells(self) -> list[str]:
-        """All, Old and New in per cent, with the deviation over orders where there are several."""
+        """All, Old and New in per cent, with the deviation over orders; a dash where there are no such images."""
         spreads = astuple(self.deviation) if self.deviation else (None, None, None)
         return [
-            f"{100 * value:.1f}" + (f" ± {100 * spread:.1f}" if spread is not None else "")
+            "-" if isnan(value) else f"{100 * value:.1f}" + (f" ± {100 * spread:.1f}" if spread is not None else "")
             for value, spread in zip(astuple(self.accuracy), spreads, strict=True)
         ]
 

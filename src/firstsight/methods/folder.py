@@ -18,7 +18,7 @@ from firstsight._version import __version__
 from firstsight.config import Settings
 from firstsight.data.images import Preprocess
 from firstsight.devices import pick_device
-from firstsight.errors import ModelError
+from firstsight.errors import ModelError, SettingsError
 from firstsight.files import digest, new_folder, write_file
 from firstsight.methods.card import model_card
 from firstsight.methods.model import Category, Model
@@ -55,8 +55,10 @@ def load_model(path: Path | str, device: str = "auto") -> Model:
         model.network.minimum_distance = int(config["minimum_distance"])
         model.licence, model.report = config["licence"], config["report"]
         _fill(model, load((path / WEIGHTS).read_bytes()))
-    except (KeyError, TypeError, SafetensorError, RuntimeError) as error:
+    except (KeyError, TypeError, ValueError, SafetensorError, RuntimeError, SettingsError) as error:
         raise ModelError(f"{path}: is no model this release can read: {error}") from None
+    if not model.network.centres.isfinite().all():
+        raise ModelError(f"{path}: its centres are not numbers", "fit again")
     return model
 
 

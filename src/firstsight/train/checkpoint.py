@@ -9,7 +9,7 @@ import json
 import shutil
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
@@ -19,6 +19,11 @@ from torch.optim import Optimizer
 from firstsight.errors import ModelError, SettingsError
 from firstsight.files import disk_errors, write_file
 from firstsight.train.optim import Average
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 class Checkpoint:
@@ -31,6 +36,21 @@ class Checkpoint:
         self.every = every
         self.last = time.monotonic()
         self.rows: list[str] = []
+        self._lock: TextIO | None = None
+
+    def lock(self) -> None:
+        """Keep other fits from writing the same model; freed when the process ends, however it does."""
+        if self.file is None or fcntl is None:
+            return
+        with disk_errors(self.file):
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = (self.file.parent / "lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ModelError(
+                f"another fit is at work on {self.file.parent}", "wait for it, or choose another --out"
+            ) from None
 
     @property
     def exists(self) -> bool:
@@ -88,6 +108,8 @@ class Checkpoint:
         return int(header["epoch"]) + 1
 
     def remove(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
         if self.file is not None:
             shutil.rmtree(self.file.parent, ignore_errors=True)
 

@@ -52,7 +52,8 @@ def fit(
     )
     if out is not None and resume and is_model(out):
         return _finished(out, device, settings, data, checkpoint)
-    _check_place(out, checkpoint, resume)
+    _check_place(out, Path(folder), checkpoint, resume)
+    checkpoint.lock()
     began = time.monotonic()
     model = untrained(settings, data, device)
     support = Support(data, model, progress)
@@ -81,8 +82,8 @@ def report(model: Model, support: Support, warnings: list[str]) -> dict[str, Any
     asked, closest, below = model.minimum_distance, int(between.min()), int((between < model.minimum_distance).sum())
     within = float((own <= model.radius).mean())
     lines = [
-        f"centres: closest pair {closest} bits (asked {asked})",
-        f"{within:.0%} of the support within {model.radius} bits of its own centre",
+        f"centres: closest pair {_bits(closest)} (asked {asked})",
+        f"{within:.0%} of the support within {_bits(model.radius)} of its own centre",
     ]
     if below:
         lines.append(f"{below} of {len(between)} pairs of centres are closer than asked, and more easily confused")
@@ -95,6 +96,10 @@ def report(model: Model, support: Support, warnings: list[str]) -> dict[str, Any
         "radius": model.radius,
         "support_within_radius": within,
     }
+
+
+def _bits(count: int) -> str:
+    return "1 bit" if count == 1 else f"{count} bits"
 
 
 def untrained(settings: Settings, data: LabelledImages, device: str) -> Model:
@@ -135,9 +140,11 @@ def _finished(out: Path, device: str, settings: Settings, data: LabelledImages, 
     return model
 
 
-def _check_place(out: Path | None, checkpoint: Checkpoint, resume: bool) -> None:
+def _check_place(out: Path | None, folder: Path, checkpoint: Checkpoint, resume: bool) -> None:
     if out is None:
         return
+    if out.is_relative_to(folder.absolute()):
+        raise SettingsError(f"{out} is inside the support set {folder}", "choose a place outside it with --out")
     if out.exists():
         raise ModelError(f"{out} exists already", "choose another name with --out, or remove it first")
     if checkpoint.exists and not resume:
