@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
@@ -36,21 +38,29 @@ class Checkpoint:
         self.every = every
         self.last = time.monotonic()
         self.rows: list[str] = []
-        self._lock: TextIO | None = None
 
-    def lock(self) -> None:
-        """Keep other fits from writing the same model; freed when the process ends, however it does."""
-        if self.file is None or fcntl is None:
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other fits from writing the same model meanwhile; a run that leaves no checkpoint leaves no folder."""
+        if self.file is None:
+            yield
             return
         with disk_errors(self.file):
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = (self.file.parent / "lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ModelError(
-                f"another fit is at work on {self.file.parent}", "wait for it, or choose another --out"
-            ) from None
+            lock = (self.file.parent / "lock").open("w")
+        with lock:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # freed when the process ends, however it does
+                except OSError:
+                    raise ModelError(
+                        f"another fit is at work on {self.file.parent}", "wait for it, or choose another --out"
+                    ) from None
+            try:
+                yield
+            finally:
+                if not self.exists:
+                    self.remove()
 
     @property
     def exists(self) -> bool:
@@ -84,6 +94,8 @@ class Checkpoint:
     def restore(self, network: nn.Module, optimiser: Optimizer, average: Average | None) -> int:
         """Fill everything from the file, if there is one; the epoch to go on with."""
         if self.file is None or not self.file.is_file():
+            if self.metrics is not None:  # of a run killed before its first checkpoint
+                self.metrics.unlink(missing_ok=True)
             return 0
         try:
             with safe_open(self.file, framework="pt") as file:
@@ -108,8 +120,6 @@ class Checkpoint:
         return int(header["epoch"]) + 1
 
     def remove(self) -> None:
-        if self._lock is not None:
-            self._lock.close()
         if self.file is not None:
             shutil.rmtree(self.file.parent, ignore_errors=True)
 

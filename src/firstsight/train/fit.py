@@ -53,21 +53,21 @@ def fit(
     if out is not None and resume and is_model(out):
         return _finished(out, device, settings, data, checkpoint)
     _check_place(out, Path(folder), checkpoint, resume)
-    checkpoint.lock()
     began = time.monotonic()
-    model = untrained(settings, data, device)
-    support = Support(data, model, progress)
-    with progress.task("training", settings.epochs) as advance:
+    with checkpoint.held():
+        model = untrained(settings, data, device)
+        support = Support(data, model, progress)
+        with progress.task("training", settings.epochs) as advance:
 
-        def on_epoch(epoch: int, means: Means) -> None:
-            checkpoint.record({"epoch": epoch + 1, "seconds": round(time.monotonic() - began, 3), **means})
-            advance()
+            def on_epoch(epoch: int, means: Means) -> None:
+                checkpoint.record({"epoch": epoch + 1, "seconds": round(time.monotonic() - began, 3), **means})
+                advance()
 
-        train(model.network, support, checkpoint, on_epoch)
-    model.report = report(model, support, warnings) | {"seconds": round(time.monotonic() - began, 1)}
-    if out is not None:
-        save_model(model, out, "".join(checkpoint.rows).encode())
-        checkpoint.remove()
+            train(model.network, support, checkpoint, on_epoch)
+        model.report = report(model, support, warnings) | {"seconds": round(time.monotonic() - began, 1)}
+        if out is not None:
+            save_model(model, out, "".join(checkpoint.rows).encode())
+            checkpoint.remove()
     return model
 
 
