@@ -39,8 +39,10 @@ def evaluate(
     from firstsight.methods.folder import load_model
 
     rule = check_rule(rule)
-    data = read_folder(folder)
-    result = score(load_model(model, device), data, Bars(), radius, rule)
+    data, bars = read_folder(folder), Bars()
+    for text in data.left_out:
+        bars.note(text)
+    result = score(load_model(model, device), data, bars, radius, rule)
     if as_json:
         print(json.dumps(_without_nan(asdict(result)), indent=2, allow_nan=False))
     else:

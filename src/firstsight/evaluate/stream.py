@@ -1,7 +1,7 @@
 """Evaluating a model on a labelled stream: encoded once, decided in several orders.
 
-The random orders are the headline, the fixed one is the paper's, and the closed-set row that never discovers
-stands beside them. Labels are used for scoring alone.
+The random orders are the headline, the fixed one is the order the images are listed in, and the closed-set row
+that never discovers stands beside them. Labels are used for scoring alone.
 """
 
 from __future__ import annotations
