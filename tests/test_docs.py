@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import typer
 from firstsight.cli.main import app
 from firstsight.config import SPECS
 from firstsight.data.synthetic import species, write_folder
-from firstsight.errors import DataError, DeviceError, DiskError, ModelError, SettingsError, TrainingError
+from firstsight.errors import DataError, DeviceError, DiskError, ModelError, SettingsError, StoreError, TrainingError
+from firstsight.store.store import Store
 
 ROOT = Path(__file__).parents[1]
 DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -50,17 +52,63 @@ def test_the_tutorials_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert names["answer"].category is not None
 
 
+def run_line(line: str) -> None:
+    """Run a command of the docs in this process; whatever it says, it must not fail."""
+    app(shlex.split(line)[1:], standalone_mode=False)
+
+
+def test_the_how_to_on_registers_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_folder: Path) -> None:
+    """Discover a folder, merge two categories, move an image, undo, close, reopen: all as it was left."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "moths.model").symlink_to(model_folder, target_is_directory=True)
+    guide = sorted(species(24), key=lambda each: each.name)
+    write_folder(Path("moths/labelled"), guide[:8], range(20, 23), size=96)
+    page = ROOT / "docs" / "register.md"
+    discover, correct, undo, back = (part for part in blocks(page, "sh") if "--once" not in part)
+    first, *looks = discover.splitlines()
+    run_line(f"{first} --radius 0 --device cpu")  # the tests' tiny model tells images apart at radius 0 only
+    for line in [*looks, *correct.splitlines()]:
+        run_line(line)
+    with Store.open("moths.db", write=False) as store:
+        left = store.catalogue.state()
+        pale, grey = store.catalogue.find("Pale moth"), store.catalogue.find("new-2")
+        assert grey is not None
+        assert grey.id == "new-1"
+        assert pale is not None
+        assert len(store.catalogue.images(pale.id)) == 2
+        assert len(store.catalogue.images("new-1")) + 2 <= len(store.catalogue.numbers) == 24
+    for line in undo.splitlines():
+        run_line(line)
+    run_line(f"{next(part for part in blocks(page, 'sh') if '--once' in part).strip()} --device cpu")
+    for line in back.splitlines():
+        run_line(line)
+    with Store.open("moths.db", write=False) as store:
+        now = store.catalogue.state()
+        assert {**now, "last": 0, "undone": []} == {**left, "last": 0, "undone": []}
+    assert Path("moths.csv").read_text().count("\n") == 25
+    assert len(list(Path("moths-by-category/Pale moth").iterdir())) == 2
+    for block in blocks(page, "python"):
+        exec(compile(block, "register.md", "exec"), {})
+
+
+def flags_of(words: list[str]) -> tuple[Any, set[str]]:
+    """The command a line of the docs means, and the flags it takes, those of its group included."""
+    command, flags = COMMANDS[words[0]], set[str]()
+    for word in [*words[1:], None]:
+        flags |= {flag for p in command.params for flag in [*p.opts, *p.secondary_opts]}
+        if word in getattr(command, "commands", {}):
+            command = command.commands[word]
+    return command, flags
+
+
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
 def test_commands_and_flags_in_the_docs_exist(path: Path) -> None:
     for line in re.findall(
         r"^(?:.*&& )?(?:uv run (?:--\S+ lite2 )?)?firstsight (.+)$", "\n".join(blocks(path, "sh")), re.MULTILINE
     ):
-        command, *rest = line.split()
-        assert command in COMMANDS, line
-        known = {
-            flag for parameter in COMMANDS[command].params for flag in [*parameter.opts, *parameter.secondary_opts]
-        }
-        assert {part for part in rest if part.startswith("-")} <= known, line
+        words = shlex.split(line)
+        assert words[0] in COMMANDS, line
+        assert {word for word in words if word.startswith("-")} <= flags_of(words)[1], line
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
@@ -87,7 +135,7 @@ def test_rankstat_has_4960_descriptors() -> None:
 
 def test_exit_codes_are_documented() -> None:
     text = (ROOT / "docs" / "reference.md").read_text()
-    for error in (SettingsError, DataError, ModelError, DeviceError, DiskError, TrainingError):
+    for error in (SettingsError, DataError, ModelError, DeviceError, DiskError, TrainingError, StoreError):
         assert f"| {error.exit_code} | " in text
 
 
@@ -99,14 +147,28 @@ def settings_table() -> str:
     return "\n".join(["| setting | default | allowed | what it is |", "|---|---|---|---|", *rows])
 
 
+def all_commands() -> list[tuple[str, Any]]:
+    """Every command by its full name, those inside groups included."""
+    inner = [
+        (f"{name} {sub}", c) for name, group in COMMANDS.items() for sub, c in getattr(group, "commands", {}).items()
+    ]
+    return [*COMMANDS.items(), *inner]
+
+
 def options_table() -> str:
     rows = []
-    for name, command in COMMANDS.items():
+    for name, command in all_commands():
         for parameter in command.params:
             a_setting = name == "fit" and parameter.name in SPECS
             if parameter.param_type_name == "option" and not a_setting and "--help" not in parameter.opts:
                 rows.append(f"| `{name}` | `{', '.join(parameter.opts)}` | {parameter.help} |")
     return "\n".join(["| command | option | what it does |", "|---|---|---|", *rows])
+
+
+def test_every_command_is_in_the_reference() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text()
+    assert [name for name, _ in all_commands() if f"`firstsight {name.split()[0]}" not in text] == []
+    assert [name for name, _ in all_commands() if " " in name and f"`{name.split()[1]}" not in text] == []
 
 
 @pytest.mark.parametrize(("name", "table"), [("settings", settings_table()), ("options", options_table())])

@@ -12,22 +12,24 @@ from firstsight._version import __version__
 
 if TYPE_CHECKING:
     from firstsight.config import Settings
-    from firstsight.discover.discoverer import Discoverer
-    from firstsight.discover.register import CodeRegister
+    from firstsight.discoverer import Discoverer
     from firstsight.errors import FirstsightError
     from firstsight.methods.folder import load_model as load
     from firstsight.methods.model import Model
     from firstsight.protocols import Assignment, Candidate
+    from firstsight.register.codes import CodeRegister
+    from firstsight.store.store import Store
     from firstsight.train.fit import fit
 
 _HOMES = {
     "Assignment": "protocols",
     "Candidate": "protocols",
-    "CodeRegister": "discover.register",
-    "Discoverer": "discover.discoverer",
+    "CodeRegister": "register.codes",
+    "Discoverer": "discoverer",
     "FirstsightError": "errors",
     "Model": "methods.model",
     "Settings": "config",
+    "Store": "store.store",
     "fit": "train.fit",
     "load": "methods.folder:load_model",
 }
@@ -40,6 +42,7 @@ __all__ = [
     "FirstsightError",
     "Model",
     "Settings",
+    "Store",
     "__version__",
     "fit",
     "load",

@@ -6,20 +6,32 @@ some images.
 
 from __future__ import annotations
 
+import copy
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from firstsight.data.images import ImageLike
-from firstsight.discover.discoverer import Discoverer
+from firstsight.discoverer import Discoverer
+from firstsight.register.kinds import of_header
+from firstsight.store.store import Store
 
 
 def check_discoverer(fresh: Callable[[], Discoverer], images: Sequence[ImageLike]) -> None:
-    """Run every clause on a stream of images, at least two."""
+    """Run every clause on a stream of images, at least two, and discoverers without a store."""
     check_prediction_is_pure(fresh(), images)
     check_batch_equals_loop(fresh, images)
     check_replay_is_deterministic(fresh, images)
     check_ids_are_stable(fresh(), images)
+    check_work_is_bounded(fresh(), images)
+    check_clone_is_independent(fresh(), images)
+    check_header_starts_the_same_register(fresh, images)
+    check_save_and_load(fresh, images)
+    check_edits_are_kept(fresh, images)
 
 
 def check_prediction_is_pure(discoverer: Discoverer, images: Sequence[ImageLike]) -> None:
@@ -33,9 +45,9 @@ def check_prediction_is_pure(discoverer: Discoverer, images: Sequence[ImageLike]
 def check_batch_equals_loop(fresh: Callable[[], Discoverer], images: Sequence[ImageLike]) -> None:
     """On the same rows, assigning many is assigning one by one. (Encoders may differ in the last digits.)"""
     one, many = fresh(), fresh()
-    prepared = [one.encoder.prepare(image) for image in images]
-    rows = one.register.rows_of(one.encoder.encode(prepared))
-    assert [one.register.assign(row) for row in rows] == many.register.assign_many(rows), "assign_many is not the loop"
+    rows = _rows(one, images)
+    loop = [one.register.assign(row) for row in rows]
+    assert list(many.register.assign_many(rows)) == loop, "assign_many is not the loop"
 
 
 def check_replay_is_deterministic(fresh: Callable[[], Discoverer], images: Sequence[ImageLike]) -> None:
@@ -45,9 +57,91 @@ def check_replay_is_deterministic(fresh: Callable[[], Discoverer], images: Seque
 
 def check_ids_are_stable(discoverer: Discoverer, images: Sequence[ImageLike]) -> None:
     """A created category answers for its own founder from then on, by the id it was given."""
-    prepared = [discoverer.encoder.prepare(image) for image in images]
-    rows = discoverer.register.rows_of(discoverer.encoder.encode(prepared))
-    for row in rows:
+    for row in _rows(discoverer, images):
         answer = discoverer.register.assign(row)
         if answer.created:
             assert discoverer.register.match(np.asarray(row)).category == answer.category, "a founder lost its category"
+
+
+def check_work_is_bounded(discoverer: Discoverer, images: Sequence[ImageLike]) -> None:
+    """Answering a row compares it with each centre there is at most once, counted and not timed."""
+    register = discoverer.register
+    centres = len(register.known_centres())
+    for row in _rows(discoverer, images):
+        before = register.comparisons
+        centres += register.assign(row).created
+        assert register.comparisons - before <= max(1, centres), (
+            "an answer took more comparisons than there are centres"
+        )
+
+
+def check_clone_is_independent(discoverer: Discoverer, images: Sequence[ImageLike]) -> None:
+    """What a copy of a register learns, the register does not."""
+    rows = _rows(discoverer, images)
+    before = [discoverer.register.match(row) for row in rows]
+    clone = copy.deepcopy(discoverer.register)
+    clone.assign_many(rows)
+    assert [discoverer.register.match(row) for row in rows] == before, "a clone changed the original"
+
+
+def check_header_starts_the_same_register(fresh: Callable[[], Discoverer], images: Sequence[ImageLike]) -> None:
+    """A register made from a header decides as the one that wrote it, and rows survive being bytes."""
+    discoverer = fresh()
+    rows, register = _rows(discoverer, images), discoverer.register
+    again = of_header(register.header())
+    kept = [again.row_from(register.row_bytes(row)) for row in rows]
+    assert all(np.array_equal(a, b) for a, b in zip(kept, rows, strict=True)), "a row changed on its way through bytes"
+    assert list(again.assign_many(rows)) == list(register.assign_many(rows)), "the header made another register"
+
+
+def check_save_and_load(fresh: Callable[[], Discoverer], images: Sequence[ImageLike]) -> None:
+    """Kept in a store, closed in the middle and opened again, the stream has the answers it has in memory."""
+    half = len(images) // 2
+    expected = list(fresh().discover_many(images))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kept.db"
+        answers = []
+        for part in (images[:half], images[half:]):
+            with _stored(fresh(), path) as discoverer:
+                answers += list(discoverer.discover_many(part))
+    decisions = [(a.category, a.is_new, a.created, a.distance, a.runner_up) for a in answers]
+    assert decisions == [(a.category, a.is_new, a.created, a.distance, a.runner_up) for a in expected], (
+        "a store changed the answers"
+    )
+
+
+def check_edits_are_kept(fresh: Callable[[], Discoverer], images: Sequence[ImageLike]) -> None:
+    """Merge, split, move and undo work on this register, and are as they were left when the store is opened again."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kept.db"
+        with _stored(fresh(), path) as discoverer:
+            first, second = (discoverer.discover_one(image) for image in images[:2])
+            store = _store(discoverer)
+            before = discoverer.predict_one(images[0])
+            split = store.split([first.image or 0, second.image or 0])
+            category = store.catalogue.category_of(first.image or 0)
+            assert category not in (first.category, second.category), "a split made no category of its own"
+            store.merge(category, into=str(first.category))
+            assert store.catalogue.category_of(second.image or 0) == first.category, "a merge left images behind"
+            store.undo()
+            state = store.catalogue.state()
+        with _stored(fresh(), path) as discoverer:
+            store = _store(discoverer)
+            assert store.catalogue.state() == state, "an edit was lost"
+            store.undo(split.number)
+            again = discoverer.predict_one(images[0])
+            assert again == before, "a split that was undone left its mark"
+
+
+def _stored(discoverer: Discoverer, path: Path) -> Discoverer:
+    return Discoverer(discoverer.encoder, discoverer.register, store=path)
+
+
+def _store(discoverer: Discoverer) -> Store:
+    assert discoverer.store is not None
+    return discoverer.store
+
+
+def _rows(discoverer: Discoverer, images: Sequence[ImageLike]) -> NDArray[Any]:
+    prepared = [discoverer.encoder.prepare(image) for image in images]
+    return discoverer.register.rows_of(discoverer.encoder.encode(prepared))

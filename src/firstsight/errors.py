@@ -73,3 +73,9 @@ class TrainingError(FirstsightError):
     """Training broke down: a loss is no longer a number."""
 
     exit_code = 7
+
+
+class StoreError(FirstsightError):
+    """A register's file is in use, damaged, of another model or a newer format, or does not admit an edit."""
+
+    exit_code = 8

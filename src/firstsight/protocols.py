@@ -5,10 +5,10 @@ Imports nothing of ours. Every method is an (encoder, register) pair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,9 @@ class Assignment:
 
     `category` is None only in a pure match that would found a new category. `distance` is to the category that
     answers or, where none was near enough, to the nearest one. `runner_up` is the nearest category that is not
-    the answer.
+    the answer. `via` is the category whose centre matched, where that one has been merged into the answer.
+    `image` is the number under which a store keeps the image. `decided_by` says who answered: the register's rule,
+    a person who placed this very image before, or the record of an image that is not counted again.
     """
 
     category: str | None
@@ -52,6 +54,26 @@ class Assignment:
     distance: int | float | None
     radius: int | float
     runner_up: Candidate | None
+    via: str | None = None
+    image: int | None = None
+    decided_by: Literal["rule", "person", "record"] = "rule"
+
+
+class Centre(NamedTuple):
+    """A centre with the category it answers for, and the one it was made for: another where they were merged."""
+
+    row: NDArray[Any]
+    category: str
+    home: str
+
+
+class Provenance(NamedTuple):
+    """What made a row: which model, which version of the image path, on what device and in which precision."""
+
+    fingerprint: str
+    preprocess: int
+    device: str
+    precision: str
 
 
 class Encoder(Protocol):
@@ -69,6 +91,11 @@ class Encoder(Protocol):
         """A fresh register of the known categories: where a stream starts."""
         ...
 
+    @property
+    def provenance(self) -> Provenance:
+        """What a log says about the rows this makes."""
+        ...
+
 
 class Register(Protocol):
     """The growing list of categories with the rule that matches against it. Stateful, serial, one writer."""
@@ -81,12 +108,53 @@ class Register(Protocol):
         """Match, and register a new category when nothing matches."""
         ...
 
-    def assign_many(self, rows: NDArray[Any]) -> list[Assignment]:
+    def assign_many(self, rows: NDArray[Any]) -> Sequence[Assignment]:
         """Exactly what assigning the rows one by one gives."""
         ...
 
     def rows_of(self, encoded: Encoded) -> NDArray[Any]:
         """The part of an encoder's output this register compares."""
+        ...
+
+    # What a store needs, to keep a register and to let people correct it
+
+    radius: Any  # how far a category reaches, settable
+    comparisons: int  # how often a row was compared with a centre so far
+
+    def header(self) -> dict[str, Any]:
+        """What it takes to start the same register again, as JSON; its `kind` and `radius` among it."""
+        ...
+
+    def known_centres(self) -> list[Centre]:
+        """The centres of the known categories."""
+        ...
+
+    def row_bytes(self, row: NDArray[Any]) -> bytes:
+        """A row as a log keeps it."""
+        ...
+
+    def row_from(self, content: bytes) -> NDArray[Any]:
+        """A row as it was before `row_bytes`."""
+        ...
+
+    def centre_of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The centre for a category of these rows."""
+        ...
+
+    def neighbours(self, row: NDArray[Any], within: float) -> list[Candidate]:
+        """The categories with a centre within a distance of this row."""
+        ...
+
+    def next_name(self) -> str:
+        """The id the next new category will have."""
+        ...
+
+    def check_radius(self, radius: Any) -> None:
+        """SettingsError where a radius cannot be."""
+        ...
+
+    def rebuild(self, centres: Iterable[Centre], born: int = 0, reserved: Iterable[str] = ()) -> None:
+        """Start again from these centres, by rank; new ids are numbered on from `born`, and pass over reserved ones."""
         ...
 
 

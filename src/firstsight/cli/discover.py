@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import tee
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast, get_args
 
 import typer
 
@@ -18,6 +18,12 @@ from firstsight.cli.options import MatchRule, Radius, check_rule
 from firstsight.errors import DataError, ImageError, SettingsError
 from firstsight.files import disk_errors
 from firstsight.protocols import Assignment
+from firstsight.store.sqlite import Sync
+
+if TYPE_CHECKING:
+    from firstsight.config import Rule
+    from firstsight.methods.model import Model
+    from firstsight.store.store import Store
 
 
 def discover(
@@ -27,33 +33,55 @@ def discover(
     save: Annotated[
         Path | None, typer.Option(help="Also write the JSON lines to this new file.", metavar="FILE.jsonl")
     ] = None,
+    register: Annotated[
+        Path | None,
+        typer.Option(help="Keep what is discovered in this file, and go on from what it holds.", metavar="FILE.db"),
+    ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="With --register: recognise images it holds; do not count them again.")
+    ] = False,
+    wait: Annotated[float, typer.Option(help="With --register: seconds to wait for another writer.", min=0)] = 0.0,
+    sync: Annotated[
+        str, typer.Option(help="With --register: full, or normal, which a power cut may cost the last images.")
+    ] = "full",
     radius: Radius = None,
     rule: MatchRule = None,
     device: Device = "auto",
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Tell what each image shows: a known category, one discovered earlier in this run, or a new one."""
+    """Tell what each image shows: a known category, one discovered earlier, or a new one.
+
+    Without --register, what is discovered is forgotten at the end.
+    """
     configure(quiet, verbose)
     rule = check_rule(rule)
+    if once and register is None:
+        raise SettingsError("--once needs --register FILE.db: without it nothing is remembered to compare with")
     for source in images:
         if not source.exists():
             raise DataError(f"{source} does not exist")
     from firstsight.data.folder import find_images
-    from firstsight.discover.discoverer import Discoverer
+    from firstsight.discoverer import Discoverer
     from firstsight.methods.folder import load_model
 
     trained = load_model(model, device)
-    discoverer = Discoverer(trained, trained.register(radius, rule))
+    if register is None:
+        discoverer = Discoverer(trained, trained.register(radius, rule))
+    else:
+        store = _store(register, trained, radius, rule, wait, _sync(sync))
+        discoverer = Discoverer(trained, store=store, once=once)
     counts: Counter[str] = Counter()
     decided, named = tee(find_images(images))
-    with _saving(save) as keep:
+    with discoverer, _saving(save) as keep:
         for path, answer in zip(named, discoverer.discover_many(decided, errors="yield"), strict=True):
             line = json.dumps(_fields(path, answer))
             keep(line)
             if isinstance(answer, ImageError):
                 counts["bad"] += 1
                 warn(f"skipped: {answer.what}")
+            elif answer.decided_by == "record":
+                counts["again"] += 1
             else:
                 counts["new" if answer.is_new else "known"] += 1
                 counts["created"] += answer.created
@@ -64,22 +92,63 @@ def discover(
     if not counts:
         raise DataError(f"no images in {', '.join(map(str, images))}")
     bad = f"; {counts['bad']} could not be read" if counts["bad"] else ""
-    say(f" {counts['known']} images of known categories, {counts['new']} in {counts['created']} new ones{bad}")
+    again = f"; {counts['again']} were there already" if counts["again"] else ""
+    say(f" {counts['known']} images of known categories, {counts['new']} of new ones{again}{bad}")
+    if counts["created"]:
+        say(f" {counts['created']} new categories registered")
+    if register is not None:
+        say(f" kept in {register}.  Next:  firstsight categories {register}")
     if bad:
         raise typer.Exit(1)
 
 
+def _sync(value: str) -> Sync:
+    if value not in get_args(Sync):
+        raise SettingsError(f"sync is {value!r}; allowed: {', '.join(get_args(Sync))}")
+    return cast("Sync", value)
+
+
+def _store(path: Path, model: Model, radius: int | None, rule: Rule | None, wait: float, sync: Sync) -> Store:
+    """The register's file, made if it is not there. A radius given changes it; its rule is for good."""
+    from firstsight.store.store import Store
+
+    if not path.exists():
+        return Store.create(path, model.register(radius, rule), model.provenance, sync, wait)
+    store = Store.open(path, sync=sync, wait=wait)
+    try:
+        held = store.register.header()["rule"]
+        if rule is not None and rule != held:
+            raise SettingsError(
+                f"{path} matches by {held!r}, not {rule!r}", "leave --rule out, or begin a new register"
+            )
+        store.check_model(model.provenance)
+        if radius is not None and radius != store.catalogue.radius:
+            store.change_radius(radius)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
 def _text(path: Path, answer: Assignment) -> str:
     kind = "new, just registered" if answer.created else "new" if answer.is_new else "known"
+    if answer.decided_by == "record":
+        kind += ", there already"
     near = f"{answer.distance} bits away, radius {answer.radius}" if answer.distance is not None else "the first"
+    if answer.decided_by == "person":
+        near = "placed there by a person before"
     other = f"next {answer.runner_up.category} at {answer.runner_up.distance}" if answer.runner_up else "no other"
-    return "\t".join(printable(part) for part in (str(path), str(answer.category), kind, near, other))
+    parts = [str(path), str(answer.category), kind, near, other]
+    if answer.image is not None:
+        parts.append(f"image {answer.image}")
+    return "\t".join(printable(part) for part in parts)
 
 
 def _fields(path: Path, answer: Assignment | ImageError) -> dict[str, Any]:
     if isinstance(answer, ImageError):
         return {"image": str(path), "error": answer.reason}
-    return {"image": str(path), **asdict(answer)}
+    fields = asdict(answer)
+    return {"image": str(path), "number": fields.pop("image"), **fields}
 
 
 @contextmanager

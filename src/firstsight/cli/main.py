@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from firstsight._version import __version__
+from firstsight.cli.categories import app as categories
 from firstsight.cli.console import complain, say, shown
 from firstsight.cli.demo import demo
 from firstsight.cli.discover import discover
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Tell known categories from new ones, image by image, and register what is new on the spot.",
     epilog="Exit codes: 0 done, 1 done but some images could not be read, 2 wrong usage or settings, 3 data, "
-    "4 model or weights, 5 device, 6 disk, 7 training broke down, 70 a fault of ours, 130 interrupted.",
+    "4 model or weights, 5 device, 6 disk, 7 training broke down, 8 register, 70 a fault of ours, 130 interrupted.",
 )
 
 
@@ -49,6 +50,7 @@ def root(
 
 for command in (demo, fit, discover, evaluate, doctor):
     app.command(name=command.__name__, help=command.__doc__)(command)
+app.add_typer(categories, name="categories")
 
 
 def run() -> None:

@@ -6,6 +6,7 @@ no torch here: what comes out is uint8, normalised on the device by whoever enco
 
 from __future__ import annotations
 
+import hashlib
 import io
 import stat
 import warnings
@@ -57,6 +58,24 @@ class Preprocess:
         return cls(**{**values, "mean": tuple(values["mean"]), "std": tuple(values["std"])})
 
 
+def read(source: ImageLike) -> tuple[ImageLike, bytes]:
+    """An image as it is to be decoded, and the SHA-256 of its content: a file's bytes, or an upright picture's pixels.
+
+    A file is read once, so that what is decoded is what the digest is of.
+    """
+    if isinstance(source, (str, Path)):
+        name, path = describe(source), Path(source)
+        try:
+            _check_regular(path, name)
+            source = path.read_bytes()
+        except OSError as error:
+            raise ImageError(name, _reason(error)) from None
+    if isinstance(source, bytes):
+        return source, hashlib.sha256(source).digest()
+    picture = decode(source)
+    return picture, hashlib.sha256(f"{picture.size}".encode() + picture.tobytes()).digest()
+
+
 def decode(source: ImageLike) -> Image.Image:
     """An upright RGB image from a path, the bytes of a file, a PIL image or an array."""
     name = describe(source)
@@ -65,8 +84,8 @@ def decode(source: ImageLike) -> Image.Image:
             return _from_array(source, name)
         if isinstance(source, Image.Image):
             return _upright_rgb(source)
-        if not isinstance(source, bytes) and not stat.S_ISREG(Path(source).stat().st_mode):
-            raise ImageError(name, "is not a file")  # opening a pipe would wait for ever
+        if not isinstance(source, bytes):
+            _check_regular(Path(source), name)
         with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
             if image.width * image.height > MAX_PIXELS:
                 raise ImageError(name, f"has {image.width} x {image.height} pixels; at most {MAX_PIXELS:,} are read")
@@ -75,11 +94,8 @@ def decode(source: ImageLike) -> Image.Image:
         raise ImageError(name, "is not an image Pillow can read") from None
     except Image.DecompressionBombError:
         raise ImageError(name, f"has far more pixels than the {MAX_PIXELS:,} that are read") from None
-    except FileNotFoundError:
-        raise ImageError(name, "does not exist") from None
     except (OSError, SyntaxError, ValueError, IndexError, OverflowError, MemoryError) as error:  # what decoders raise
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise ImageError(name, f"cannot be decoded: {reason}") from None
+        raise ImageError(name, _reason(error)) from None
 
 
 def resized(source: ImageLike, preprocess: Preprocess) -> Pixels:
@@ -121,6 +137,17 @@ def describe(source: ImageLike) -> str:
     if isinstance(source, (str, Path)):
         return str(source)
     return f"<{type(source).__name__}>"
+
+
+def _check_regular(path: Path, name: str) -> None:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ImageError(name, "is not a file")  # opening a pipe would wait for ever
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "does not exist"
+    return f"cannot be decoded: {getattr(error, 'strerror', None) or str(error) or type(error).__name__}"
 
 
 def _offset(room: int, place: float) -> int:

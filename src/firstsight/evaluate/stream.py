@@ -20,11 +20,11 @@ from firstsight.codes import Words
 from firstsight.config import Rule
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
-from firstsight.discover.register import CodeRegister
 from firstsight.errors import BadImages, ImageError
 from firstsight.evaluate.accuracy import Accuracy, strict_accuracy
 from firstsight.methods.model import Model
 from firstsight.protocols import Assignment, Encoded, Progress, Silent
+from firstsight.register.codes import CodeRegister
 
 RANDOM_ORDERS = 10
 BATCH = 16
@@ -101,7 +101,7 @@ def score(
     def row(name: str, start: Callable[[], CodeRegister], orders: Sequence[NDArray[np.int64]]) -> Row:
         results = []
         for order in orders:
-            answers = [answer.category for answer in start().assign_many(codes[order])]
+            answers = start().assign_many(codes[order]).category.tolist()
             results.append((strict_accuracy(true[order].tolist(), answers, known[order]), len(set(answers))))
         return _row(name, results)
 

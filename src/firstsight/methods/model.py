@@ -5,8 +5,11 @@ This is what `firstsight.fit` returns and `firstsight.load` reads.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,10 +22,10 @@ from firstsight.bounds import ball_radius, minimum_distance
 from firstsight.codes import Words, pack
 from firstsight.config import Rule, Settings
 from firstsight.data.images import ImageLike, Pixels, Preprocess, prepared
-from firstsight.discover.register import CodeRegister, closed_set
 from firstsight.errors import SettingsError
 from firstsight.phe.model import PHE
-from firstsight.protocols import Encoded
+from firstsight.protocols import Encoded, Provenance
+from firstsight.register.codes import CodeRegister, closed_set
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,20 @@ class Model:
     def centres(self) -> Words:
         """The code of every known category's centre."""
         return pack(self.network.centres.cpu().numpy())
+
+    @property
+    def provenance(self) -> Provenance:
+        return Provenance(self.fingerprint, self.preprocess.version, str(self.device), "fp32")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A SHA-256 of all that decides which code an image gets: the weights and the image path."""
+        seal = hashlib.sha256(json.dumps(self.preprocess.as_dict()).encode())
+        for module in (self.trunk, self.network):
+            for name, tensor in sorted(module.state_dict().items()):
+                seal.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+                seal.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+        return seal.hexdigest()
 
     def prepare(self, image: ImageLike) -> Pixels:
         return prepared(image, self.preprocess)

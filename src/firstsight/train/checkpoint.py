@@ -19,13 +19,8 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from firstsight.errors import ModelError, SettingsError
-from firstsight.files import disk_errors, write_file
+from firstsight.files import FileLock, disk_errors, write_file
 from firstsight.train.optim import Average
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 
 class Checkpoint:
@@ -45,22 +40,15 @@ class Checkpoint:
         if self.file is None:
             yield
             return
-        with disk_errors(self.file):
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            lock = (self.file.parent / "lock").open("w")
-        with lock:
-            if fcntl is not None:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # freed when the process ends, however it does
-                except OSError:
-                    raise ModelError(
-                        f"another fit is at work on {self.file.parent}", "wait for it, or choose another --out"
-                    ) from None
-            try:
-                yield
-            finally:
-                if not self.exists:
-                    self.remove()
+        lock = FileLock(self.file.parent / "lock")
+        if not lock.acquire():
+            raise ModelError(f"another fit is at work on {self.file.parent}", "wait for it, or choose another --out")
+        try:
+            yield
+        finally:
+            lock.release()
+            if not self.exists:
+                self.remove()
 
     @property
     def exists(self) -> bool:

@@ -12,6 +12,7 @@ from PIL import Image
 import firstsight
 from firstsight.checks import check_discoverer
 from firstsight.data.folder import find_images
+from firstsight.discoverer import BATCH
 from firstsight.errors import ImageError
 from firstsight.methods.model import Model
 
@@ -84,10 +85,10 @@ def test_images_are_read_only_a_little_ahead(model: Model, images: list[Path]) -
     assert asked < 120
 
 
-def test_an_image_is_recorded_when_its_answer_is_taken(model: Model, images: list[Path]) -> None:
+def test_a_group_is_recorded_before_its_first_answer_is_given(model: Model, images: list[Path]) -> None:
     discoverer = fresh(model)
     answers = discoverer.discover_many(images)
     next(answers)
-    once = fresh(model)
-    once.discover_one(images[0])
-    assert discoverer.predict_one(images[-1]) == once.predict_one(images[-1])
+    whole = fresh(model)
+    list(whole.discover_many(images[:BATCH]))
+    assert discoverer.predict_one(images[-1]) == whole.predict_one(images[-1])

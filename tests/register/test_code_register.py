@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from firstsight.bounds import packing_limit
 from firstsight.codes import Words, hamming, pack, unpack
-from firstsight.discover import register as register_module
-from firstsight.discover.register import CodeRegister, closed_set
 from firstsight.errors import SettingsError
-from firstsight.protocols import Assignment, Candidate
+from firstsight.protocols import Assignment, Candidate, Centre
+from firstsight.register import codes as register_module
+from firstsight.register import index
+from firstsight.register.codes import CodeRegister, closed_set
 
 RULES = ("nearest", "first", "reference")
 
@@ -106,7 +107,7 @@ def test_names_and_centres_must_agree_and_the_rule_exist() -> None:
 
 
 @given(
-    bits=st.sampled_from([1, 3, 8, 12, 64, 65, 130, 256]),
+    bits=st.sampled_from([1, 3, 8, 12, 16, 17, 64, 65, 130, 256]),
     known=st.integers(0, 6),
     count=st.integers(0, 60),
     rule=st.sampled_from(RULES),
@@ -119,7 +120,7 @@ def test_a_batch_is_exactly_the_loop(bits: int, known: int, count: int, rule: An
     one, many = (
         CodeRegister(bits, int(radius * bits), [f"k{i}" for i in range(known)], centres, rule) for _ in range(2)
     )
-    assert [one.assign(code) for code in codes] == many.assign_many(codes)
+    assert [one.assign(code) for code in codes] == list(many.assign_many(codes))
     assert one.names == many.names
     assert (one.centres == many.centres).all()
 
@@ -158,14 +159,96 @@ def by_hand(bits: int, radius: int, rule: str, centres: Words, codes: Words) -> 
 def test_every_rule_is_algorithm_1_done_by_hand(bits: int, known: int, rule: Any, radius: float, seed: int) -> None:
     centres, codes, reach = random_codes(known, bits, seed), random_codes(40, bits, seed + 1), int(radius * bits)
     register = CodeRegister(bits, reach, [f"k{i}" for i in range(known)], centres, rule)
-    assert register.assign_many(codes) == by_hand(bits, reach, rule, centres, codes)
+    assert list(register.assign_many(codes)) == by_hand(bits, reach, rule, centres, codes)
 
 
-def test_a_batch_longer_than_a_chunk_is_the_loop_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    codes = random_codes(100, 12, seed=3)
-    whole = CodeRegister(12, 2).assign_many(codes)
-    monkeypatch.setattr(register_module, "CHUNK", 7)
-    assert CodeRegister(12, 2).assign_many(codes) == whole
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("bits", [7, 12, 18])
+def test_a_batch_is_the_loop_at_every_radius(bits: int, rule: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small chunks and tiles, and threads at work, so that every seam is crossed."""
+    monkeypatch.setattr(register_module, "CHUNK", 23)
+    monkeypatch.setattr(index, "TILE", 40)
+    monkeypatch.setattr(index, "WIDE", 5)
+    monkeypatch.setattr(index, "THREADS_FROM", 100)
+    centres, codes = random_codes(9, bits, seed=1), random_codes(70, bits, seed=2)
+    for radius in range(bits + 1):
+        one, many = (CodeRegister(bits, radius, [f"k{i}" for i in range(9)], centres, rule) for _ in range(2))
+        assert [one.assign(code) for code in codes] == list(many.assign_many(codes))
+
+
+@given(
+    rule=st.sampled_from(RULES),
+    bits=st.sampled_from([5, 12, 40, 70]),
+    owners=st.lists(st.integers(0, 3), min_size=1, max_size=12),
+    reach=st.floats(0, 1),
+    seed=st.integers(0, 2**31),
+)
+def test_merged_centres_answer_for_one_category(
+    rule: Any, bits: int, owners: list[int], reach: float, seed: int
+) -> None:
+    """Several centres to a category: the answer by hand, one by one and in a batch."""
+    radius, rows = int(reach * bits), random_codes(len(owners), bits, seed)
+    centres = [Centre(row, f"c{owner}", f"h{i}") for i, (row, owner) in enumerate(zip(rows, owners, strict=True))]
+    register, batch = CodeRegister(bits, radius, rule=rule), CodeRegister(bits, radius, rule=rule)
+    register.rebuild(centres)
+    batch.rebuild(centres)
+    codes = random_codes(20, bits, seed + 1)
+    for code in codes:
+        ranked = sorted((int(hamming(c.row, code)), i) for i, c in enumerate(centres))
+        within = [(i, d) for d, i in ranked if d <= radius]
+        answer = register.match(code)
+        if not within:
+            assert answer.category is None
+            assert answer.runner_up == Candidate(centres[ranked[0][1]].category, ranked[0][0])
+            continue
+        chosen, distance = min(within) if rule == "first" else within[0]
+        others = [Candidate(centres[i].category, d) for d, i in ranked if owners[i] != owners[chosen]]
+        assert (answer.category, answer.via, answer.distance) == (f"c{owners[chosen]}", f"h{chosen}", distance)
+        assert answer.runner_up == (others[0] if others else None)
+    assert [register.assign(code) for code in codes] == list(batch.assign_many(codes))
+
+
+@given(bits=st.integers(1, 12), rule=st.sampled_from(RULES), reach=st.floats(0, 1), seed=st.integers(0, 2**31))
+def test_the_table_answers_as_the_scan_does(bits: int, rule: Any, reach: float, seed: int) -> None:
+    centres, codes = random_codes(4, bits, seed), random_codes(60, bits, seed + 1)
+    names = ["a", "b", "c", "d"]
+    table = CodeRegister(bits, int(reach * bits), names, centres, rule)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(register_module, "TABLE_BITS", 0)
+        scan = CodeRegister(bits, int(reach * bits), names, centres, rule)
+    assert isinstance(table._index, index.Table)
+    assert isinstance(scan._index, index.Scan)
+    assert list(table.assign_many(codes)) == list(scan.assign_many(codes))
+    assert [table.match(code) for code in codes] == [scan.match(code) for code in codes]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_changed_radius_decides_about_what_comes(rule: Any) -> None:
+    codes = random_codes(40, 12, seed=5)
+    changed, fresh = (CodeRegister(12, r, [*"ab"], random_codes(2, 12, seed=4), rule) for r in (1, 4))
+    changed.radius = 4
+    assert list(changed.assign_many(codes)) == list(fresh.assign_many(codes))
+
+
+def test_a_rebuilt_register_numbers_on_and_passes_over_reserved_names() -> None:
+    register = CodeRegister(8, 0)
+    register.rebuild([], born=6, reserved=["new-7"])
+    assert register.assign(words(1)[0]).category == "new-8"
+
+
+def test_the_header_starts_the_same_register_again() -> None:
+    register = CodeRegister(70, 5, [*"abc"], random_codes(3, 70, seed=1), "first")
+    again = CodeRegister.of(register.header())
+    assert again.header() == register.header()
+    codes = random_codes(20, 70, seed=2)
+    assert list(again.assign_many(codes)) == list(register.assign_many(codes))
+    assert (again.row_from(register.row_bytes(codes[0])) == codes[0]).all()
+
+
+def test_the_centre_of_codes_is_their_majority_and_on_a_tie_the_first() -> None:
+    register = CodeRegister(4, 1)
+    assert register.centre_of(words(0b0001, 0b0011, 0b0111)) == words(0b0011)
+    assert register.centre_of(words(0b0001, 0b1110)) == words(0b0001)
 
 
 @given(

@@ -1,0 +1,280 @@
+"""`firstsight categories FILE.db`: look at what was discovered, and correct it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from shlex import quote
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from firstsight.cli.console import Bars, Device, Quiet, configure, out, printable, say, warn
+from firstsight.errors import SettingsError
+from firstsight.store import edits, export, suggest, views
+from firstsight.store.events import Recorded, Split
+from firstsight.store.store import Store
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
+
+Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
+CategoryName = Annotated[str, typer.Argument(help="A category's id or name.", metavar="CATEGORY")]
+Images = Annotated[list[str], typer.Argument(help="Images by number, or by file.", metavar="IMAGES...")]
+EventNumber = Annotated[int | None, typer.Argument(help="An event's number; the last one if not given.", min=1)]
+
+
+@app.callback()
+def categories(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A register made by discover --register.", metavar="FILE.db")],
+    wait: Annotated[float, typer.Option(help="Seconds to wait for another writer to end.", min=0)] = 0.0,
+    quiet: Quiet = False,
+) -> None:
+    """List what a register holds; with a command after FILE.db, look closer or correct it."""
+    configure(quiet)
+    context.obj = (file, wait)
+    if context.invoked_subcommand is None:
+        list_(context)
+
+
+@app.command(name="list")
+def list_(context: typer.Context, as_json: Json = False) -> None:
+    """All categories: id, name, known or new, how many images, how many of them placed by people."""
+    with _reading(context) as store:
+        found = views.summaries(store)
+        radius, events = store.catalogue.radius, store.catalogue.last
+    if as_json:
+        return _print_json(asdict(each) for each in found)
+    grid = Table("id", "name", "", box=SIMPLE_HEAD)
+    for column in ("images", "by people"):
+        grid.add_column(column, justify="right")
+    grid.add_column("merged into it")
+    for each in found:
+        kind, also = "known" if each.known else "new", ", ".join(each.merged)
+        name = each.name if each.name != each.id else ""
+        grid.add_row(*_plain(each.id, name, kind, each.images or "", each.placed or "", also))
+    _print_table(grid)
+    images, new = sum(each.images for each in found), sum(not each.known for each in found)
+    say(f" {images} images in {len(found)} categories, {new} of them new; radius {radius}, {events} events")
+    return None
+
+
+@app.command()
+def show(context: typer.Context, category: CategoryName, as_json: Json = False) -> None:
+    """The images of a category, with how each came there."""
+    with _reading(context) as store:
+        found = edits.category(store.catalogue, category)
+        images = list(views.images(store, found.id))
+    if as_json:
+        return _print_json(asdict(image) for image in images)
+    grid = Table("image", "file", "distance", "next", "", "when", box=SIMPLE_HEAD)
+    for image in images:
+        near = "" if image.distance is None else f"{image.distance} (radius {image.radius})"
+        other = f"{image.runner_up} at {image.runner_up_distance}" if image.runner_up else ""
+        mark = "by a person" if image.by_person else ""
+        grid.add_row(*_plain(image.image, _from_here(image.source), near, other, mark, image.time))
+    _print_table(grid)
+    say(f" {found.id}, called {found.name!r}, {'known' if found.known else 'new'}: {len(images)} images")
+    return None
+
+
+@app.command()
+def rename(context: typer.Context, category: CategoryName, name: Annotated[str, typer.Argument()]) -> None:
+    """Give a category a name; its id stays and keeps working."""
+    with _writing(context) as store:
+        _done(store.rename(category, name))
+
+
+@app.command()
+def merge(
+    context: typer.Context,
+    sources: Annotated[list[str], typer.Argument(help="Categories by id or name.", metavar="CATEGORIES...")],
+    into: Annotated[str, typer.Option(help="The category they become part of.", metavar="CATEGORY")],
+) -> None:
+    """Make categories part of another; whatever matches them from now on goes there."""
+    with _writing(context) as store:
+        for each in (*sources, into):
+            edits.category(store.catalogue, each)
+        for each in sources:
+            _done(store.merge(each, into))
+
+
+@app.command()
+def split(
+    context: typer.Context,
+    images: Images,
+    name: Annotated[str | None, typer.Option(help="What to call the new category.")] = None,
+) -> None:
+    """Give images a new category of their own, with its own centre."""
+    with _writing(context) as store:
+        recorded = store.split(views.image_numbers(store, images), name)
+        _done(recorded)
+        assert isinstance(recorded.event, Split)
+        for rival in views.rivals(store, recorded.event):
+            say(f" {rival} has the same centre: images of that code go to {recorded.event.category} from now on")
+
+
+@app.command()
+def move(
+    context: typer.Context, images: Images, to: Annotated[str, typer.Option(help="Where to.", metavar="CATEGORY")]
+) -> None:
+    """Put images into a category; they stay there, and the same image offered again follows."""
+    with _writing(context) as store:
+        _done(store.move(views.image_numbers(store, images), to))
+
+
+@app.command()
+def confirm(context: typer.Context, images: Images) -> None:
+    """Say that images are where they belong."""
+    with _writing(context) as store:
+        _done(store.confirm(views.image_numbers(store, images)))
+
+
+@app.command()
+def radius(context: typer.Context, value: Annotated[int, typer.Argument(help="In bits.", metavar="RADIUS")]) -> None:
+    """Set how far categories reach, for the images to come."""
+    with _writing(context) as store:
+        _done(store.change_radius(value))
+
+
+@app.command()
+def undo(context: typer.Context, event: EventNumber = None) -> None:
+    """Take back an event, or the last edit; refused where later events depend on it."""
+    with _writing(context) as store:
+        _done(store.undo(event), store)
+
+
+@app.command()
+def redo(context: typer.Context, event: EventNumber = None) -> None:
+    """Bring back what was undone."""
+    with _writing(context) as store:
+        _done(store.redo(event), store)
+
+
+@app.command()
+def history(
+    context: typer.Context,
+    category: Annotated[str | None, typer.Option(help="Only events about this category.")] = None,
+    image: Annotated[int | None, typer.Option(help="Only events about this image.")] = None,
+    limit: Annotated[int, typer.Option(help="How many, the latest.", min=1)] = 50,
+    as_json: Json = False,
+) -> None:
+    """What happened, the latest last, with the numbers undo and redo take."""
+    with _reading(context) as store:
+        id = None if category is None else edits.category(store.catalogue, category).id
+        newest = (e for e in store.log.newest() if views.touches(e, id, image))
+        events, undone = list(islice(newest, limit))[::-1], store.catalogue.undone
+    if as_json:
+        return _print_json({**views.line(e), "undone": e.number in undone} for e in events)
+    grid = Table("event", "when", "", "what", "", box=SIMPLE_HEAD)
+    for e in events:
+        grid.add_row(*_plain(*views.line(e).values(), "undone" if e.number in undone else ""))
+    _print_table(grid)
+    return None
+
+
+@app.command(name="suggest")
+def suggest_(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option(help="How many pairs at most.", min=1)] = 20,
+    as_json: Json = False,
+) -> None:
+    """Pairs of categories that may be the same, the likeliest first, with the reason."""
+    file = context.obj[0]
+    with _reading(context) as store:
+        found = suggest.suggest(store, limit)
+    if as_json:
+        return _print_json(asdict(each) for each in found)
+    if not found:
+        say(" no two categories look the same")
+        return None
+    grid = Table("merge", "into", "because", box=SIMPLE_HEAD)
+    for each in found:
+        grid.add_row(*_plain(each.category, each.into, each.reason))
+    _print_table(grid)
+    start, first, into = (quote(str(part)) for part in (file, found[0].category, found[0].into))
+    say(f" Look:  firstsight categories {start} show {first}")
+    say(f" Do:    firstsight categories {start} merge {first} --into {into}")
+    return None
+
+
+@app.command(name="export")
+def export_(
+    context: typer.Context,
+    target: Annotated[Path, typer.Argument(help="A .csv or .json file, or a new folder.", metavar="OUT")],
+    how: Annotated[str, typer.Option(help="For a folder: copy, link or hardlink the images.")] = "copy",
+) -> None:
+    """Write everything as CSV or JSON, or the images into a folder per category."""
+    if how not in export.COPY:
+        raise SettingsError(f"how is {how!r}; allowed: {', '.join(export.COPY)}")
+    missing: list[str] = []
+    with _reading(context) as store:
+        if target.suffix.lower() in (".csv", ".json"):
+            count = {".csv": export.export_csv, ".json": export.export_json}[target.suffix.lower()](store, target)
+        else:
+            count, missing = export.export_folder(store, target, how)
+    for source in missing:
+        warn(f"skipped: {source} is no longer there")
+    say(f" {count} images in {target}")
+    if missing:
+        raise typer.Exit(1)
+
+
+@app.command()
+def reencode(
+    context: typer.Context,
+    model: Annotated[Path, typer.Argument(help="The model to go on with.", metavar="MODEL")],
+    target: Annotated[Path, typer.Argument(help="The register to make.", metavar="NEW.db")],
+    device: Device = "auto",
+) -> None:
+    """Make the same register for another model: same ids, images and edits, encoded anew."""
+    from firstsight.methods.folder import load_model
+    from firstsight.store.reencode import reencode as make
+
+    with _reading(context) as store:
+        count = make(store, load_model(model, device), target, Bars())
+    say(f" {count} events in {target}.  Next:  firstsight discover {model} IMAGES --register {target}")
+
+
+def _reading(context: typer.Context) -> Store:
+    return Store.open(context.obj[0], write=False)
+
+
+def _writing(context: typer.Context) -> Store:
+    file, wait = context.obj
+    return Store.open(file, wait=wait)
+
+
+def _done(recorded: Recorded, store: Store | None = None) -> None:
+    """Say what was recorded; of an undo or redo, also of what."""
+    what = views.describe(recorded.event)
+    if store is not None:
+        what = "; ".join(f"{verb}: {views.describe(event)}" for verb, event in views.toggled(store, recorded))
+    say(f" event {recorded.number}: {what}")
+
+
+def _from_here(source: str) -> str:
+    """A file's name as one would type it here."""
+    path = Path(source)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else source
+
+
+def _print_table(grid: Table) -> None:
+    """As wide as the terminal; where there is none, as wide as it takes."""
+    (out if out.is_terminal else Console(width=1000)).print(grid)
+
+
+def _plain(*cells: Any) -> list[Text]:
+    """Cells as they are, whatever a category or a file is called."""
+    return [Text(printable(str(cell))) for cell in cells]
+
+
+def _print_json(rows: Iterable[dict[str, Any]]) -> None:
+    print(json.dumps(list(rows), indent=2, ensure_ascii=False))

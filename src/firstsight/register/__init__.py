@@ -1,0 +1,1 @@
+"""Deciding: registers of categories. Torch-free, file-free, one thread at a time."""

@@ -1,0 +1,54 @@
+"""Many assignments as columns: made millions a second, worded one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.protocols import Assignment, Candidate
+
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Assignments(Sequence[Assignment]):
+    """A sequence of assignments held as arrays; categories are positions in `names`, -1 where there is none."""
+
+    names: Sequence[str]
+    known: int  # names before this position are known categories
+    radius: int | float
+    category: NDArray[np.int32]
+    via: NDArray[np.int32]
+    created: NDArray[np.bool_]
+    distance: NDArray[Any]
+    runner_up: NDArray[np.int32]
+    runner_up_distance: NDArray[Any]
+    compared: NDArray[np.bool_]  # whether there was a category to be distant from
+
+    def __len__(self) -> int:
+        return len(self.category)
+
+    @overload
+    def __getitem__(self, index: int) -> Assignment: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Assignment]: ...
+    def __getitem__(self, index: int | slice) -> Assignment | list[Assignment]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        category, via, other = (int(column[index]) for column in (self.category, self.via, self.runner_up))
+        return Assignment(
+            category=self.names[category] if category >= 0 else None,
+            is_new=not 0 <= category < self.known,
+            created=bool(self.created[index]),
+            distance=self.distance[index].item() if self.compared[index] else None,
+            radius=self.radius,
+            runner_up=Candidate(self.names[other], self.runner_up_distance[index].item()) if other >= 0 else None,
+            via=self.names[via] if via >= 0 else None,
+        )
+
+    def __iter__(self) -> Iterator[Assignment]:
+        return (self[i] for i in range(len(self)))

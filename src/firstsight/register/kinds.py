@@ -1,0 +1,20 @@
+"""Every kind of register there is, by the name a file gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from firstsight.errors import StoreError
+from firstsight.protocols import Register
+from firstsight.register.codes import CodeRegister
+
+KINDS = {CodeRegister.kind: CodeRegister}
+
+
+def of_header(header: Mapping[str, Any]) -> Register:
+    """The register a header describes, holding its known categories."""
+    kind = header["kind"]
+    if kind not in KINDS:
+        raise StoreError(f"its register is of kind {kind!r}; this release has {', '.join(KINDS)}", "upgrade Firstsight")
+    return KINDS[kind].of(header)

@@ -1,0 +1,122 @@
+"""Which later events stand on an earlier one, so that it cannot be taken back (or brought back) beneath them.
+
+Every event writes some keys and reads others: a category's existence, its name, a name's use, an image's place, the
+radius. A later event depends on an earlier one when it reads or writes what that one wrote. Merges have no keys: they
+redirect, so only later merges along the same path depend on one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import numpy as np
+
+from firstsight.store.catalogue import GONE, Catalogue
+from firstsight.store.events import (
+    Assigned,
+    Confirmed,
+    Created,
+    Event,
+    Merged,
+    Moved,
+    RadiusChanged,
+    Recorded,
+    Renamed,
+    Split,
+    Undone,
+)
+
+Key: TypeAlias = tuple[str, str | int]
+
+
+def dependants(events: Iterable[Recorded], catalogue: Catalogue, edits: Iterable[Recorded]) -> list[int]:
+    """The numbers of the events in force that depend on any of these; `edits` are those by people, of the whole log."""
+    targets = list(events)
+    own = {target.number for target in targets}
+    later = [edit for edit in edits if edit.number not in own | catalogue.undone and not isinstance(edit.event, Undone)]
+    found: set[int] = set()
+    for target in targets:
+        wrote = writes(target.number, target.event)
+        found |= {
+            edit.number
+            for edit in later
+            if edit.number > target.number
+            and (wrote & (reads(edit.event) | writes(edit.number, edit.event)) or _redirects(edit, target, catalogue))
+        }
+        found |= _by_rule(target.number, wrote, catalogue) - own
+    return sorted(found)
+
+
+def missing(event: Event, catalogue: Catalogue) -> list[Key]:
+    """What an event needs that is not there: categories and images taken back."""
+    return sorted(
+        key
+        for key in reads(event)
+        if (key[0] == "category" and catalogue.categories[str(key[1])].gone)
+        or (key[0] == "image" and not catalogue.has_image(int(key[1])))
+    )
+
+
+def writes(number: int, event: Event) -> set[Key]:
+    match event:
+        case Assigned():
+            return {("image", number)}
+        case Created():
+            return {("category", event.category), ("name", event.category)}
+        case Renamed():
+            return {("called", event.category), ("name", event.old), ("name", event.new)}
+        case Split():
+            founded: set[Key] = {("category", event.category), ("name", event.category), ("name", event.name)}
+            return founded | {("image", image) for image in event.images}
+        case Moved() | Confirmed():
+            return {("image", image) for image in event.images}
+        case RadiusChanged():
+            return {("radius", "")}
+        case Merged() | Undone():
+            return set()
+
+
+def reads(event: Event) -> set[Key]:
+    match event:
+        case Assigned():
+            return {("category", event.home)}
+        case Renamed():
+            return {("category", event.category)}
+        case Merged():
+            return {("category", event.category), ("category", event.into)}
+        case Split():
+            return {("category", home) for home in event.homes} | {("image", image) for image in event.images}
+        case Moved():
+            homes: set[Key] = {("category", home) for home in (*event.homes, event.to)}
+            return homes | {("image", image) for image in event.images}
+        case Confirmed():
+            return {("image", image) for image in event.images}
+        case Created() | RadiusChanged() | Undone():
+            return set()
+
+
+def _redirects(edit: Recorded, target: Recorded, catalogue: Catalogue) -> bool:
+    """Whether a later merge goes on from where an earlier one leads, or takes its category elsewhere."""
+    if not (isinstance(edit.event, Merged) and isinstance(target.event, Merged)):
+        return False
+    path, into = {target.event.category}, target.event.into
+    while into not in path:
+        path.add(into)
+        into = catalogue.categories[into].merged_into or into
+    return edit.event.category in path
+
+
+def _by_rule(number: int, wrote: set[Key], catalogue: Catalogue) -> set[int]:
+    """Later images and foundings that depend on these keys, found in the catalogue: there may be a million."""
+    found: set[int] = set()
+    lost = [catalogue.position[str(id)] for kind, id in wrote if kind == "category"]
+    if lost:
+        numbers, homes, flags = (np.array(a) for a in (catalogue.numbers, catalogue.homes, catalogue.flags))
+        found |= set(numbers[np.isin(homes, lost) & (numbers > number) & (flags & GONE == 0)].tolist())
+    names = {str(name) for kind, name in wrote if kind == "name"}
+    for name in names & catalogue.categories.keys():
+        category = catalogue.categories[name]
+        if category.founded > number and not category.gone:
+            found.add(category.founded)
+    return found

@@ -1,0 +1,169 @@
+"""From what a person asks to the event that records it, or a refusal that says why.
+
+Pure: reads the catalogue, changes nothing. Categories are named by id or name, images by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+
+from firstsight.errors import StoreError
+from firstsight.store.catalogue import Catalogue, Category
+from firstsight.store.dependencies import dependants, missing, writes
+from firstsight.store.events import (
+    Assigned,
+    Confirmed,
+    Created,
+    Merged,
+    Moved,
+    RadiusChanged,
+    Recorded,
+    Renamed,
+    Split,
+    Undone,
+)
+
+LONGEST_NAME = 200
+
+
+def category(catalogue: Catalogue, name: str) -> Category:
+    """The category a person means; a merged one stands for what it was merged into."""
+    found = catalogue.find(name)
+    if found is None:
+        names = dict.fromkeys(n for c in catalogue.live() for n in (c.name, c.id))
+        near = " or ".join(map(repr, get_close_matches(name, names, n=3)))
+        raise StoreError(f"there is no category {name!r}", f"did you mean {near}?" if near else "see them with: list")
+    return found
+
+
+def images(catalogue: Catalogue, numbers: Sequence[int]) -> tuple[int, ...]:
+    """The images a person means, each once."""
+    unknown = [number for number in numbers if not catalogue.has_image(number)]
+    if unknown:
+        raise StoreError(
+            f"there is no image {', '.join(map(str, unknown[:10]))}", "their numbers are shown by: show CATEGORY"
+        )
+    if not numbers:
+        raise StoreError("name at least one image")
+    return tuple(dict.fromkeys(numbers))
+
+
+def rename(catalogue: Catalogue, name: str, new: str) -> Renamed:
+    found = category(catalogue, name)
+    return Renamed(found.id, found.name, _free_name(catalogue, new, found.id))
+
+
+def merge(catalogue: Catalogue, name: str, into: str) -> Merged:
+    source, target = category(catalogue, name), category(catalogue, into)
+    if source is target:
+        also = "" if name == into else f": {name!r} and {into!r} are both {source.name!r}"
+        raise StoreError(f"a category cannot be merged into itself{also}")
+    return Merged(source.id, target.id)
+
+
+def split(catalogue: Catalogue, chosen: Sequence[int], id: str, name: str | None, row: bytes) -> Split:
+    label = id if name is None else _free_name(catalogue, name, id)
+    return Split(id, label, tuple(chosen), *_as_they_are(catalogue, chosen), row)
+
+
+def move(catalogue: Catalogue, numbers: Sequence[int], to: str) -> Moved:
+    moved, target = images(catalogue, numbers), category(catalogue, to)
+    return Moved(moved, *_as_they_are(catalogue, moved), target.id)
+
+
+def confirm(catalogue: Catalogue, numbers: Sequence[int]) -> Confirmed:
+    confirmed = images(catalogue, numbers)
+    return Confirmed(confirmed, _as_they_are(catalogue, confirmed)[1])
+
+
+def change_radius(catalogue: Catalogue, radius: int | float) -> RadiusChanged:
+    if radius == catalogue.radius:
+        raise StoreError(f"the radius is {radius} already")
+    return RadiusChanged(catalogue.radius, radius)
+
+
+def undo(
+    catalogue: Catalogue, number: int | None, fetch: Callable[[int], Recorded], edits: Sequence[Recorded]
+) -> Undone:
+    """Take back an event, or the last edit by a person that is in force."""
+    if number is None:
+        in_force = (e for e in edits if not isinstance(e.event, Undone) and e.number not in catalogue.undone)
+        number = max((e.number for e in in_force), default=None)
+        if number is None:
+            raise StoreError("there is nothing to undo: no edit by a person is in force")
+    target = fetch(number)
+    if isinstance(target.event, Undone):
+        raise StoreError(f"event {number} is an undo itself", f"bring back what it took: redo {number}")
+    if number in catalogue.undone:
+        raise StoreError(f"event {number} is undone already", f"bring it back with: redo {number}")
+    targets = _with_founding(target, catalogue, fetch)
+    _refuse_if(dependants(targets, catalogue, edits), f"event {number} ({target.kind}) cannot be undone", fetch)
+    return Undone(tuple(t.number for t in targets))
+
+
+def redo(
+    catalogue: Catalogue, number: int | None, fetch: Callable[[int], Recorded], edits: Sequence[Recorded]
+) -> Undone:
+    """Bring back what an undo took: the one named, by its own number or that of what it took, or the last one."""
+    undos = [
+        e
+        for e in edits
+        if isinstance(e.event, Undone)
+        and e.number not in catalogue.undone
+        and not isinstance(fetch(e.event.events[0]).event, Undone)
+    ]
+    meant = [e for e in undos if number is None or number == e.number or number in e.event.events]  # type: ignore[union-attr]
+    if not meant:
+        which = "nothing is undone" if number is None else f"event {number} is not undone"
+        raise StoreError(f"there is nothing to redo: {which}")
+    last = meant[-1]
+    assert isinstance(last.event, Undone)
+    targets = [fetch(n) for n in last.event.events]
+    what = f"event {targets[0].number} ({targets[0].kind}) cannot be brought back"
+    _refuse_if(dependants(targets, catalogue, edits), what, fetch)
+    brought = {key for t in targets for key in writes(t.number, t.event)}
+    if lost := [key for t in targets for key in missing(t.event, catalogue) if key not in brought]:
+        raise StoreError(
+            f"{what}: {', '.join(f'{kind} {id}' for kind, id in lost)} it refers to is undone", "bring that back first"
+        )
+    return Undone((last.number,))
+
+
+def _with_founding(target: Recorded, catalogue: Catalogue, fetch: Callable[[int], Recorded]) -> list[Recorded]:
+    """A founder and its category go together: the image first, then what it founded."""
+    if isinstance(target.event, Created):
+        founder = fetch(target.number + 1)
+        return [founder, target] if founder.number not in catalogue.undone else [target]
+    if isinstance(target.event, Assigned) and target.number > 1:
+        before = fetch(target.number - 1)
+        if isinstance(before.event, Created) and before.number not in catalogue.undone:
+            return [target, before]
+    return [target]
+
+
+def _refuse_if(later: list[int], what: str, fetch: Callable[[int], Recorded]) -> None:
+    if later:
+        shown = ", ".join(f"{n} ({fetch(n).kind})" for n in later[:5])
+        more = f" and {len(later) - 5} more" if len(later) > 5 else ""
+        raise StoreError(f"{what}: later events depend on it: {shown}{more}", "undo those first, the last one first")
+
+
+def _free_name(catalogue: Catalogue, name: str, id: str) -> str:
+    """A name no other category has, had as its id, or would show badly."""
+    name = name.strip()
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise StoreError(
+            f"{name[:40]!r} cannot be a name", f"1 to {LONGEST_NAME} characters that can be printed, on one line"
+        )
+    other = catalogue.names.get(name, id)
+    if other != id:
+        raise StoreError(f"{name!r} is taken by category {other}", "choose another name, or merge the two")
+    if id in catalogue.categories and catalogue.categories[id].name == name:
+        raise StoreError(f"{id} is called {name!r} already")
+    return name
+
+
+def _as_they_are(catalogue: Catalogue, chosen: Sequence[int]) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    """Where images are, and whether a person put them there."""
+    return tuple(catalogue.home(i) for i in chosen), tuple(catalogue.placed(i) for i in chosen)

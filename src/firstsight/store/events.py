@@ -1,0 +1,172 @@
+"""What can happen to a register, as values. Events record outcomes: replaying them decides nothing again.
+
+An image is named by the number of the event that assigned it, a category by its id. Edits by people carry what they
+replaced, so that each can be taken back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from firstsight.protocols import Assignment, Candidate
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """An image was answered with a category.
+
+    `row` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
+    `encoder` the entry of the log that says which model, preprocess version, device and precision made the row.
+    """
+
+    source: str
+    category: str
+    via: str | None
+    distance: int | float | None
+    radius: int | float
+    runner_up: str | None
+    runner_up_distance: int | float | None
+    decided_by: str
+    encoder: int
+    row: bytes
+    content: bytes
+
+    @property
+    def home(self) -> str:
+        """The category whose centre it matched; where that one is merged, its images go with it."""
+        return self.via or self.category
+
+    @classmethod
+    def of(cls, answer: Assignment, source: str, encoder: int, row: bytes, content: bytes) -> Assigned:
+        assert answer.category is not None, "only a pure match answers without a category"
+        other = answer.runner_up or Candidate("", 0)
+        return cls(
+            source=source,
+            category=answer.category,
+            via=answer.via,
+            distance=answer.distance,
+            radius=answer.radius,
+            runner_up=other.category or None,
+            runner_up_distance=other.distance if other.category else None,
+            decided_by=answer.decided_by,
+            encoder=encoder,
+            row=row,
+            content=content,
+        )
+
+
+@dataclass(frozen=True)
+class Created:
+    """A new category was founded; `row` is its centre. The event after it assigns its founder."""
+
+    category: str
+    row: bytes
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A person gave a category another name; its id stays."""
+
+    category: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A person said that a category is part of another; from now on its centres answer for that one."""
+
+    category: str
+    into: str
+
+
+@dataclass(frozen=True)
+class Split:
+    """A person gave images a category of their own, with the centre in `row`."""
+
+    category: str
+    name: str
+    images: tuple[int, ...]
+    homes: tuple[str, ...]  # where each was, and
+    placed: tuple[bool, ...]  # whether a person had put it there
+    row: bytes
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A person put images into a category; there they stay."""
+
+    images: tuple[int, ...]
+    homes: tuple[str, ...]
+    placed: tuple[bool, ...]
+    to: str
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A person said that images are where they belong."""
+
+    images: tuple[int, ...]
+    placed: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class RadiusChanged:
+    """A person set how far categories reach, for the images to come."""
+
+    old: int | float
+    new: int | float
+
+
+@dataclass(frozen=True)
+class Undone:
+    """Events were taken back. Taking back an Undone brings them into force again."""
+
+    events: tuple[int, ...]
+
+
+Event: TypeAlias = Assigned | Created | Renamed | Merged | Split | Moved | Confirmed | RadiusChanged | Undone
+Edit: TypeAlias = Renamed | Merged | Split | Moved | Confirmed | RadiusChanged
+
+KINDS: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (Assigned, Created, Renamed, Merged, Split, Moved, Confirmed, RadiusChanged, Undone)
+}
+BY_RULE = ("Assigned", "Created")  # all others are people's
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An event with its place in the log: its number from 1, and when it happened, in microseconds UTC."""
+
+    number: int
+    at: int
+    event: Event
+
+    @property
+    def kind(self) -> str:
+        return type(self.event).__name__
+
+    @property
+    def time(self) -> str:
+        """ISO 8601, UTC, to the second."""
+        return datetime.fromtimestamp(self.at / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def to_columns(event: Event) -> tuple[str, str, bytes | None, bytes | None]:
+    """An event as the log keeps it: kind, body in JSON, row, content."""
+    body = {f.name: getattr(event, f.name) for f in fields(event) if f.name not in ("row", "content")}
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return type(event).__name__, text, getattr(event, "row", None), getattr(event, "content", None)
+
+
+def from_columns(kind: str, body: str, row: bytes | None, content: bytes | None) -> Event:
+    """The event again; KeyError, TypeError or ValueError where that is none."""
+    values: Mapping[str, Any] = json.loads(body)
+    blobs = {name: blob for name, blob in (("row", row), ("content", content)) if blob is not None}
+    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    event: Event = KINDS[kind](**{**values, **lists, **blobs})
+    return event

@@ -1,0 +1,80 @@
+"""What a store holds, for other programs and other people: CSV, JSON, or a folder per category."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from firstsight.errors import DataError
+from firstsight.files import new_folder, write_file
+from firstsight.store.store import Store
+from firstsight.store.views import Placed, images, summaries
+
+COPY: dict[str, Callable[[Path, Path], object]] = {
+    "copy": shutil.copyfile,
+    "link": lambda source, target: target.symlink_to(source.resolve()),
+    "hardlink": os.link,
+}
+
+
+def export_csv(store: Store, path: Path) -> int:
+    """One line per image; how many."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, [field.name for field in fields(Placed)])
+    writer.writeheader()
+    rows = [asdict(image) for image in images(store)]
+    writer.writerows(rows)
+    write_file(path, text.getvalue().encode())
+    return len(rows)
+
+
+def export_json(store: Store, path: Path) -> int:
+    """Every category with its images; how many images."""
+    members: dict[str, list[Placed]] = {}
+    for image in images(store):
+        members.setdefault(image.category, []).append(image)
+    content = [
+        {**asdict(summary), "images": [asdict(image) for image in members.get(summary.id, [])]}
+        for summary in summaries(store)
+    ]
+    write_file(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+    return sum(map(len, members.values()))
+
+
+def export_folder(store: Store, path: Path, how: str = "copy") -> tuple[int, list[str]]:
+    """A new folder with one folder per category; how many images, and the sources that are no longer there."""
+    if path.exists():
+        raise DataError(f"{path} exists already", "name a new folder")
+    missing = []
+    count = 0
+    folders = _folder_names(store)
+    with new_folder(path) as folder:
+        for image in images(store):
+            source = Path(image.source)
+            if not source.is_file():
+                missing.append(image.source)
+                continue
+            home = folder / folders[image.category]
+            home.mkdir(exist_ok=True)
+            COPY[how](source, home / f"{image.image:06d}-{source.name}")
+            count += 1
+    return count, missing
+
+
+def _folder_names(store: Store) -> dict[str, str]:
+    """A folder name for every category: its own name where the system can write it, else that and its id."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for summary in summaries(store):
+        name = re.sub(r'[\x00-\x1f/\\:*?"<>|]', "_", summary.name).strip(". ") or "_"
+        unique = name if name.casefold() not in taken else f"{name} ({len(taken)})"
+        taken.add(unique.casefold())
+        names[summary.id] = unique
+    return names

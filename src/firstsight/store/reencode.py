@@ -1,0 +1,87 @@
+"""A store for another model: the same categories, images, edits and numbers, with rows the new model makes.
+
+Nothing is decided again. Every image is read once more from where it came, and must be what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.data.ahead import ahead, or_error
+from firstsight.data.images import read
+from firstsight.errors import ImageError, StoreError
+from firstsight.files import new_file
+from firstsight.protocols import Encoder, Progress, Register
+from firstsight.store.events import Assigned, Created, Event, RadiusChanged, Recorded, Split
+from firstsight.store.store import Store
+
+BATCH, GROUP = 16, 1000
+
+
+def reencode(store: Store, encoder: Encoder, path: Path, progress: Progress) -> int:
+    """Write a new file; how many events it has. Refused as a whole when an image is gone or changed."""
+    register = encoder.register()
+    known = {centre.category for centre in register.known_centres()}
+    if lost := [c.id for c in store.catalogue.categories.values() if c.known and c.id not in known]:
+        raise StoreError(f"the new model does not know {', '.join(lost[:10])}", "fit it with those categories too")
+    if clash := [c.id for c in store.catalogue.categories.values() if not c.known and c.id in known]:
+        raise StoreError(f"the new model knows {', '.join(clash[:10])}, which are ids of new categories here")
+    if path.exists():
+        raise StoreError(f"{path} exists already", "name a new file")
+    rows = _rows(store, encoder, register, progress)
+    with new_file(path) as temporary, Store.create(temporary, register, encoder.provenance) as new:
+        source = iter(store.log.events())
+        while group := list(islice(source, GROUP)):
+            entry = new.log.encoder(encoder.provenance._asdict())
+            new.log.append([_anew(each, rows, register, entry) for each in group], [each.at for each in group])
+    return store.log.length
+
+
+def _rows(store: Store, encoder: Encoder, register: Register, progress: Progress) -> dict[int, NDArray[Any]]:
+    """What the new model makes of every image, by number."""
+    images = [(r.number, r.event) for r in store.log.events() if isinstance(r.event, Assigned)]
+    rows: dict[int, NDArray[Any]] = {}
+    faults: list[ImageError] = []
+
+    def prepare(image: tuple[int, Assigned]) -> NDArray[np.uint8]:
+        picture, content = read(image[1].source)
+        if content != image[1].content:
+            raise ImageError(image[1].source, "is not the image it was")
+        return encoder.prepare(picture)
+
+    with progress.task("encoding anew", len(images)) as advance:
+        prepared = zip(images, ahead(or_error(prepare), images, window=2 * BATCH), strict=True)
+        while batch := list(islice(prepared, BATCH)):
+            good = [(number, pixels) for (number, _), pixels in batch if not isinstance(pixels, ImageError)]
+            faults += [pixels for _, pixels in batch if isinstance(pixels, ImageError)]
+            if good:
+                made = register.rows_of(encoder.encode([pixels for _, pixels in good]))
+                rows |= {number: row for (number, _), row in zip(good, made, strict=True)}
+            for _ in batch:
+                advance()
+    if faults:
+        named = "; ".join(fault.what for fault in faults[:5])
+        raise StoreError(f"{len(faults)} images cannot be encoded anew: {named}", "put the files back where they were")
+    return rows
+
+
+def _anew(recorded: Recorded, rows: Mapping[int, NDArray[Any]], register: Register, encoder: int) -> Event:
+    """The same event, with the new model's row; distances of the old one say nothing about it."""
+    event = recorded.event
+    if isinstance(event, Assigned):
+        row = register.row_bytes(rows[recorded.number])
+        return replace(event, row=row, encoder=encoder, distance=None, runner_up=None, runner_up_distance=None)
+    if isinstance(event, Created):
+        return replace(event, row=register.row_bytes(rows[recorded.number + 1]))  # its founder is the event after it
+    if isinstance(event, Split):
+        return replace(event, row=register.row_bytes(register.centre_of(np.stack([rows[i] for i in event.images]))))
+    if isinstance(event, RadiusChanged):
+        return RadiusChanged(register.radius, register.radius)  # a number of the old code's bits
+    return event

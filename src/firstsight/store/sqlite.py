@@ -1,0 +1,308 @@
+"""The event log in a SQLite file: append, read, verify. One writer, many readers.
+
+Every event carries a checksum that continues the one before, so that a changed, missing or misplaced event shows.
+Knows events only as values; what they mean is the catalogue's business.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from firstsight.errors import DiskError, StoreError
+from firstsight.files import FileLock, disk_errors, new_file
+from firstsight.store import schema
+from firstsight.store.events import BY_RULE, Event, Recorded, from_columns, to_columns
+
+Sync = Literal["full", "normal"]
+COLUMNS = "number, kind, at, body, row, content, crc"
+RESTORE = "restore it from a backup; what is left of it has not been touched"
+
+
+class SqliteLog:
+    """An open file. Use `create` or `open`; a writer holds the file until `close`."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: FileLock | None) -> None:
+        self.path = path
+        self.writable = lock is not None
+        self._db = connection
+        self._lock = lock
+        self.length = 0  # events read or written so far, and
+        self._crc = 0  # the checksum they lead to
+        self.header: dict[str, Any] = {}
+
+    @classmethod
+    def create(cls, path: Path, header: Mapping[str, Any], sync: Sync = "full", wait: float = 0.0) -> SqliteLog:
+        """Make a new file and hold it for writing; it appears under its name only when complete."""
+        lock = _locked(path, wait)
+        try:
+            if path.exists():
+                raise StoreError(f"{path} exists already", "open it, or choose another file")
+            with new_file(path) as temporary, _errors(path), closing(_connect(temporary, "rwc", sync)) as db:
+                text = json.dumps(header, ensure_ascii=False)
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("BEGIN")
+                schema.create(db)
+                db.execute("INSERT INTO header VALUES ('header', ?, ?)", (text, zlib.crc32(text.encode())))
+                db.execute("COMMIT")
+            return cls._open(path, lock, sync)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def open(cls, path: Path, write: bool = True, sync: Sync = "full", wait: float = 0.0) -> SqliteLog:
+        """Open a file that is there, verify its structure and header, and hold it if it is to be written."""
+        if not path.is_file():
+            raise StoreError(f"{path}: there is no such register", "make one with: firstsight discover --register")
+        lock = _locked(path, wait) if write else None
+        try:
+            return cls._open(path, lock, sync)
+        except BaseException:
+            if lock is not None:
+                lock.release()
+            raise
+
+    @classmethod
+    def _open(cls, path: Path, lock: FileLock | None, sync: Sync) -> SqliteLog:
+        with _errors(path):
+            db = _connect(path, "ro" if lock is None else "rw", sync)
+            try:
+                version = schema.check(db, path)
+                if lock is not None:
+                    schema.migrate(db, path)
+                elif version < schema.FORMAT:
+                    raise StoreError(f"{path} has an older format, {version}", "open it once for writing to migrate it")
+                log = cls(path, db, lock)
+                log._verify_structure()
+                log._read_header()
+            except BaseException:
+                db.close()
+                raise
+        return log
+
+    def close(self) -> None:
+        """Let go of the file; what the log of writes still holds goes into the file itself."""
+        with suppress(sqlite3.Error):
+            if self.writable:
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._db.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    # ------------------------------------------------------------------ writing
+
+    def append(self, events: Sequence[Event], times: Sequence[int] | None = None) -> list[Recorded]:
+        """Add events, all or none, as of now or of these times; they are on the disk when this returns."""
+        if not self.writable:
+            raise StoreError(f"{self.path} was opened for reading", "open it for writing")
+        now, crc = time.time_ns() // 1000, self._crc
+        recorded, rows = [], []
+        for i, event in enumerate(events):
+            number, at = self.length + 1 + i, now if times is None else times[i]
+            kind, body, row, content = to_columns(event)
+            crc = _checksum(crc, number, kind, at, body, row, content)
+            rows.append((number, kind, at, body, row, content, crc))
+            recorded.append(Recorded(number, at, event))
+        with _errors(self.path), self._transaction():
+            (last,) = self._db.execute("SELECT max(number) FROM events").fetchone()
+            if (last or 0) != self.length:
+                raise StoreError(f"{self.path} has been written by another process", "close it and open it again")
+            self._db.executemany(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        self.length, self._crc = self.length + len(rows), crc
+        return recorded
+
+    def encoder(self, description: Mapping[str, Any]) -> int:
+        """The entry for what makes rows: model, preprocess version, device, precision."""
+        text = json.dumps(description, sort_keys=True)
+        with _errors(self.path), self._transaction():
+            self._db.execute("INSERT OR IGNORE INTO encoders (description) VALUES (?)", (text,))
+            (found,) = self._db.execute("SELECT id FROM encoders WHERE description = ?", (text,)).fetchone()
+        return int(found)
+
+    def keep_snapshot(self, body: bytes) -> None:
+        """Keep a snapshot of everything up to the last event, instead of the one before."""
+        with _errors(self.path), self._transaction():
+            digest = hashlib.sha256(body).digest()
+            self._db.execute("DELETE FROM snapshots")
+            self._db.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", (self.length, self._crc, digest, body))
+
+    # ------------------------------------------------------------------ reading
+
+    def snapshot(self) -> bytes | None:
+        """The last snapshot, if there is one, with the events before it verified: `tail` goes on from there."""
+        with _errors(self.path):
+            found = self._db.execute("SELECT number, crc, digest, body FROM snapshots").fetchone()
+        if found is None:
+            return None
+        number, crc, digest, body = found
+        for row in self._rows(0, number):
+            self._take(row)
+        if (self.length, self._crc) != (number, crc) or hashlib.sha256(body).digest() != digest:
+            raise _damaged(self.path, f"the snapshot at event {number} is not as it was written")
+        return bytes(body)
+
+    def tail(self) -> Iterator[Recorded]:
+        """The events that were not read yet, verified."""
+        for row in self._rows(self.length):
+            self._take(row)
+            yield self._event(row)
+
+    def event(self, number: int) -> Recorded:
+        """One event."""
+        for row in self._rows(number - 1, number):
+            return self._event(row)
+        raise StoreError(f"{self.path} has no event {number}", f"it has 1 to {self.length}")
+
+    def events(self, after: int = 0) -> Iterator[Recorded]:
+        """All events after a number that have been read."""
+        return (self._event(row) for row in self._rows(after, self.length))
+
+    def newest(self) -> Iterator[Recorded]:
+        """All events that have been read, the last one first."""
+        with _errors(self.path):
+            rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE number <= {self.length} ORDER BY number DESC")
+            yield from map(self._event, rows)
+
+    def edits(self) -> list[Recorded]:
+        """The events by people."""
+        where = f"kind NOT IN {BY_RULE} AND number <= {self.length}"
+        with _errors(self.path):
+            rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE {where} ORDER BY number").fetchall()
+        return [self._event(row) for row in rows]
+
+    def with_content(self, content: bytes) -> list[int]:
+        """The images of this content, oldest first."""
+        query = "SELECT number FROM events WHERE content = ? AND number <= ? ORDER BY number"
+        with _errors(self.path):
+            return [number for (number,) in self._db.execute(query, (content, self.length))]
+
+    def with_source(self, source: str) -> list[int]:
+        """The images from this source, or from a path that ends with it, oldest first."""
+        query = """SELECT number FROM events WHERE kind = 'Assigned' AND number <= :last AND
+            (json_extract(body, '$.source') = :source OR substr(json_extract(body, '$.source'), -:size) = :end)
+            ORDER BY number"""
+        end = f"/{source}"
+        with _errors(self.path):
+            found = self._db.execute(query, {"last": self.length, "source": source, "end": end, "size": len(end)})
+            return [number for (number,) in found]
+
+    def encoders(self) -> dict[int, dict[str, Any]]:
+        """What made the rows."""
+        with _errors(self.path):
+            return {id: json.loads(text) for id, text in self._db.execute("SELECT id, description FROM encoders")}
+
+    # ------------------------------------------------------------------ inside
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:  # SQLite may have rolled back by itself
+                self._db.execute("ROLLBACK")
+            raise
+
+    def _rows(self, after: int, upto: int | None = None) -> Iterator[tuple[Any, ...]]:
+        limit = "" if upto is None else f" AND number <= {upto}"
+        with _errors(self.path):
+            yield from self._db.execute(f"SELECT {COLUMNS} FROM events WHERE number > {after}{limit} ORDER BY number")
+
+    def _take(self, row: tuple[Any, ...]) -> None:
+        """The next event must be the next one, and lead on from the checksum before."""
+        number, kind, at, body, code, content, crc = row
+        expected = _checksum(self._crc, self.length + 1, kind, at, body, code, content)
+        if number != self.length + 1 or crc != expected:
+            raise _damaged(self.path, f"event {self.length + 1} is missing or not as it was written")
+        self.length, self._crc = number, crc
+
+    def _event(self, row: tuple[Any, ...]) -> Recorded:
+        number, kind, at, body, code, content, _ = row
+        try:
+            return Recorded(number, at, from_columns(kind, body, code, content))
+        except (KeyError, TypeError, ValueError) as error:
+            raise _damaged(self.path, f"event {number} cannot be read: {error}") from None
+
+    def _verify_structure(self) -> None:
+        (verdict,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise _damaged(self.path, str(verdict))
+
+    def _read_header(self) -> None:
+        found = self._db.execute("SELECT value, crc FROM header WHERE key = 'header'").fetchone()
+        if found is None or zlib.crc32(found[0].encode()) != found[1]:
+            raise _damaged(self.path, "its header is not as it was written")
+        self.header = json.loads(found[0])
+        self._crc = int(found[1])
+
+
+def _connect(path: Path, mode: str, sync: Sync) -> sqlite3.Connection:
+    """A connection that commits only when told to; reading works on read-only media too."""
+
+    def connect(options: str) -> sqlite3.Connection:
+        return sqlite3.connect(
+            f"{path.resolve().as_uri()}?{options}", uri=True, isolation_level=None, timeout=10, check_same_thread=False
+        )
+
+    if mode != "ro":
+        connection = connect(f"mode={mode}")
+        connection.execute(f"PRAGMA synchronous = {sync.upper()}")
+        return connection
+    try:
+        connection = connect("mode=ro")
+        connection.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError as error:
+        if "unable to open" not in str(error):
+            raise
+        connection = connect("mode=ro&immutable=1")  # no place for the files readers share, so nobody writes either
+    return connection
+
+
+def _locked(path: Path, wait: float) -> FileLock:
+    lock = FileLock(path.with_name(f"{path.name}-lock"))
+    if not lock.acquire(wait):
+        waited = f" for {wait:g} s" if wait else ""
+        raise StoreError(
+            f"{path} is being written by another process{waited} ({lock.holder() or 'which does not say its name'})",
+            "wait for it to end, or for a while with --wait SECONDS; reading is possible meanwhile",
+        )
+    return lock
+
+
+def _checksum(before: int, number: int, kind: str, at: int, body: str, row: bytes | None, content: bytes | None) -> int:
+    return zlib.crc32(
+        b"%d %b %d %b %b %b" % (number, kind.encode(), at, body.encode(), row or b"", content or b""), before
+    )
+
+
+def _damaged(path: Path, what: str) -> StoreError:
+    return StoreError(f"{path} is damaged: {what}", RESTORE)
+
+
+@contextmanager
+def _errors(path: Path) -> Iterator[None]:
+    """SQLite's complaints as errors for people."""
+    try:
+        with disk_errors(path):
+            yield
+    except sqlite3.OperationalError as error:
+        text = str(error)
+        if "locked" in text:
+            raise StoreError(f"{path} is locked by another program", "close that, then try again") from None
+        if not any(reason in text for reason in ("full", "readonly", "I/O", "unable to open")):
+            raise _damaged(path, text) from None
+        raise DiskError(
+            f"{path} could not be written: {text}",
+            "free some space or make the file writable, then go on: everything acknowledged so far is there",
+        ) from None
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise _damaged(path, str(error)) from None

@@ -1,0 +1,287 @@
+"""A register that lasts: the log, what it says, and the rule that decides, kept in step.
+
+Whatever this acknowledges is on the disk first. The register and the catalogue follow the log, never the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight._version import __version__
+from firstsight.errors import DiskError, StoreError
+from firstsight.protocols import Assignment, Candidate, Centre, Provenance, Register
+from firstsight.register.kinds import of_header
+from firstsight.store import edits, snapshot
+from firstsight.store.catalogue import Catalogue
+from firstsight.store.events import Assigned, Created, Event, Recorded
+from firstsight.store.sqlite import SqliteLog, Sync
+
+SNAPSHOT_EVERY = 10_000  # events at least, and a tenth of the log: what opening may have to fold
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """An image to be answered: where it came from, the SHA-256 of its content, what the encoder made of it."""
+
+    source: str
+    content: bytes
+    row: NDArray[Any]
+
+
+class Store:
+    """Categories and images in a file, with every edit people make. One writer, many readers.
+
+    `create` starts a file from a fresh register, `open` goes on with one. `record` answers images and keeps the
+    answers; the other verbs correct them, and each returns the event it recorded. Close it, or use it in a `with`.
+    """
+
+    def __init__(self, log: SqliteLog) -> None:
+        self.log = log
+        header, kept = log.header["register"], log.snapshot()
+        self._register = of_header(header)
+        centres = self._register.known_centres()
+        self.catalogue = (
+            snapshot.unpack(kept)
+            if kept is not None
+            else Catalogue([(c.category, self._register.row_bytes(c.row)) for c in centres], header["radius"])
+        )
+        self._stale = True  # whether the register has yet to follow the catalogue
+        self._snapshot_at = self.catalogue.last
+        self._encoders: dict[Provenance, int] = {}
+        self.refresh()
+
+    @classmethod
+    def create(
+        cls, path: Path | str, register: Register, model: Provenance, sync: Sync = "full", wait: float = 0.0
+    ) -> Self:
+        """A new file for what this register, fresh from this model, will find."""
+        header = {
+            "firstsight": __version__,
+            "model": {"fingerprint": model.fingerprint, "preprocess": model.preprocess},
+            "register": register.header(),
+        }
+        return cls(SqliteLog.create(Path(path), header, sync, wait))
+
+    @classmethod
+    def open(cls, path: Path | str, write: bool = True, sync: Sync = "full", wait: float = 0.0) -> Self:
+        """A file that is there. `write=False` reads beside a writer; `refresh` then follows it."""
+        log = SqliteLog.open(Path(path), write, sync, wait)
+        try:
+            return cls(log)
+        except BaseException:
+            log.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file. Nothing is lost without this; the next opening is quicker with it."""
+        if self.log.writable and self.catalogue.last > self._snapshot_at:
+            self._keep_snapshot()
+        self.log.close()
+
+    @property
+    def register(self) -> Register:
+        """The register as of the last event."""
+        if self._stale:
+            centres = (
+                Centre(self._register.row_from(row), category, home) for row, category, home in self.catalogue.centres()
+            )
+            self._register.rebuild(centres, self.catalogue.born, self.catalogue.names)
+            self._register.radius = self.catalogue.radius
+            self._stale = False
+        return self._register
+
+    def refresh(self) -> int:
+        """Take in what was written since by whoever holds the file; how many events that was."""
+        before = self.catalogue.last
+        for recorded in self.log.tail():
+            self.catalogue.apply(recorded, self.log.event)
+        self._stale |= self.catalogue.last > before
+        return self.catalogue.last - before
+
+    def check_model(self, model: Provenance) -> None:
+        """Refuse rows of another model or another image path: they cannot be compared with what is here."""
+        made_by: Mapping[str, Any] = self.log.header["model"]
+        remedy = f"encode its images anew: firstsight categories {self.log.path} reencode MODEL NEW.db"
+        if made_by["fingerprint"] != model.fingerprint:
+            raise StoreError(
+                f"{self.log.path} was written with another model ({made_by['fingerprint'][:12]}; "
+                f"this one is {model.fingerprint[:12]}), whose codes mean something else",
+                f"use that model, or {remedy}",
+            )
+        if made_by["preprocess"] != model.preprocess:
+            raise StoreError(
+                f"{self.log.path} was written with version {made_by['preprocess']} of the image path; "
+                f"this is version {model.preprocess}, and a pixel of difference flips bits",
+                f"use the release that wrote it, or {remedy}",
+            )
+
+    # ------------------------------------------------------------------ answering
+
+    def match(self, row: NDArray[Any], content: bytes) -> Assignment:
+        """What an image is; changes nothing. A person's word on this very image comes before the rule."""
+        return self._recognised(content, once=False) or self.register.match(row)
+
+    def record(self, arrivals: Sequence[Arrival], model: Provenance, once: bool = False) -> list[Assignment]:
+        """Answer images in turn and keep the answers, all in one transaction.
+
+        With `once`, an image whose content is here already is recognised: it is answered, and not counted again.
+        """
+        encoder = self._encoder(model)
+        answers = [self._recognised(arrival.content, once) for arrival in arrivals]
+        again = _repeats(arrivals, answers) if once else {}
+        undecided = [i for i, answer in enumerate(answers) if answer is None and i not in again]
+        register = self.register
+        self._stale = True  # until the log has what the register is about to learn
+        if undecided:
+            rows = np.stack([arrivals[i].row for i in undecided])
+            for i, decided in zip(undecided, register.assign_many(rows), strict=True):
+                answers[i] = decided
+        events: list[Event] = []
+        for arrival, answer in zip(arrivals, answers, strict=True):
+            if answer is not None and answer.decided_by != "record":
+                row = register.row_bytes(arrival.row)
+                if answer.created:
+                    events.append(Created(str(answer.category), row))
+                events.append(Assigned.of(answer, arrival.source, encoder, row, arrival.content))
+        numbers = [each.number for each in self._commit(events) if isinstance(each.event, Assigned)] if events else []
+        self._stale = False
+        self._keep_snapshot_when_due()
+        return _numbered(answers, numbers, again)
+
+    def _recognised(self, content: bytes, once: bool) -> Assignment | None:
+        """The answer to an image that a person placed before or, with `once`, that is here at all."""
+        here = [number for number in self.log.with_content(content) if self.catalogue.has_image(number)]
+        placed = [number for number in here if self.catalogue.placed(number)]
+        if once and here:
+            return self._from_record((placed or here)[-1])
+        if placed:
+            category = self.catalogue.category_of(placed[-1])
+            known = self.catalogue.categories[category].known
+            return Assignment(category, not known, False, None, self.catalogue.radius, None, decided_by="person")
+        return None
+
+    def _from_record(self, number: int) -> Assignment:
+        """An image as it was answered, with the category it is in now."""
+        event, category = self._assigned(number), self.catalogue.category_of(number)
+        return Assignment(
+            category=category,
+            is_new=not self.catalogue.categories[category].known,
+            created=False,
+            distance=event.distance,
+            radius=event.radius,
+            runner_up=Candidate(event.runner_up, event.runner_up_distance or 0) if event.runner_up else None,
+            image=number,
+            decided_by="record",
+        )
+
+    # ------------------------------------------------------------------ correcting
+
+    def rename(self, category: str, name: str) -> Recorded:
+        """Call a category something else; its id stays."""
+        return self._edit(edits.rename(self.catalogue, category, name))
+
+    def merge(self, category: str, into: str) -> Recorded:
+        """Make a category part of another: its images belong there, and what its centres match goes there."""
+        return self._edit(edits.merge(self.catalogue, category, into))
+
+    def split(self, images: Sequence[int], name: str | None = None) -> Recorded:
+        """Give images a category of their own, with a centre of its own."""
+        register = self.register
+        images = edits.images(self.catalogue, images)
+        rows = np.stack([register.row_from(self._assigned(number).row) for number in images])
+        centre = register.row_bytes(register.centre_of(rows))
+        return self._edit(edits.split(self.catalogue, images, register.next_name(), name, centre))
+
+    def move(self, images: Sequence[int], to: str) -> Recorded:
+        """Put images into a category, for good."""
+        return self._edit(edits.move(self.catalogue, images, to))
+
+    def confirm(self, images: Sequence[int]) -> Recorded:
+        """Say that images are where they belong."""
+        return self._edit(edits.confirm(self.catalogue, images))
+
+    def change_radius(self, radius: int | float) -> Recorded:
+        """Set how far categories reach, for the images to come."""
+        self.register.check_radius(radius)
+        return self._edit(edits.change_radius(self.catalogue, radius))
+
+    def undo(self, event: int | None = None) -> Recorded:
+        """Take back an event: the one named, or the last edit by a person. Refused where later ones depend on it."""
+        return self._edit(edits.undo(self.catalogue, event, self.log.event, self.log.edits()))
+
+    def redo(self, event: int | None = None) -> Recorded:
+        """Bring back what was taken back."""
+        return self._edit(edits.redo(self.catalogue, event, self.log.event, self.log.edits()))
+
+    # ------------------------------------------------------------------ inside
+
+    def _edit(self, event: Event) -> Recorded:
+        (recorded,) = self._commit([event])
+        self._stale = True
+        return recorded
+
+    def _commit(self, events: Sequence[Event]) -> list[Recorded]:
+        recorded = self.log.append(events)
+        for each in recorded:
+            self.catalogue.apply(each, self.log.event)
+        return recorded
+
+    def _assigned(self, number: int) -> Assigned:
+        event = self.log.event(number).event
+        assert isinstance(event, Assigned)
+        return event
+
+    def _encoder(self, model: Provenance) -> int:
+        if model not in self._encoders:
+            self.check_model(model)
+            self._encoders[model] = self.log.encoder(model._asdict())
+        return self._encoders[model]
+
+    def _keep_snapshot_when_due(self) -> None:
+        if self.catalogue.last - self._snapshot_at >= max(SNAPSHOT_EVERY, self.catalogue.last // 10):
+            self._keep_snapshot()
+
+    def _keep_snapshot(self) -> None:
+        with suppress(DiskError):  # it only saves time; the log has everything
+            self.log.keep_snapshot(snapshot.pack(self.catalogue))
+            self._snapshot_at = self.catalogue.last
+
+
+def _repeats(arrivals: Sequence[Arrival], answers: Sequence[Assignment | None]) -> dict[int, int]:
+    """Of the arrivals without an answer, those whose content came earlier in the group: its place, and the first's."""
+    first: dict[bytes, int] = {}
+    again = {}
+    for i, (arrival, answer) in enumerate(zip(arrivals, answers, strict=True)):
+        if answer is None and first.setdefault(arrival.content, i) != i:
+            again[i] = first[arrival.content]
+    return again
+
+
+def _numbered(
+    answers: Sequence[Assignment | None], numbers: Sequence[int], again: Mapping[int, int]
+) -> list[Assignment]:
+    """The answers with the numbers of their images; a repeat has the answer and the number of the first."""
+    fresh = iter(numbers)
+    numbered: list[Assignment] = []
+    for i, answer in enumerate(answers):
+        if answer is None:
+            numbered.append(replace(numbered[again[i]], created=False, decided_by="record"))
+        else:
+            numbered.append(answer if answer.decided_by == "record" else replace(answer, image=next(fresh)))
+    return numbered

@@ -1,0 +1,90 @@
+"""Pairs of categories that may be the same, with the reason.
+
+Two signs speak for it: their centres are hardly farther apart than one ball reaches, and images of one lay within the
+radius of the other too. Two known categories are never suggested: whoever taught them said they differ. Nor is a pair
+whose merge a person took back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from firstsight.store.events import Assigned, Merged
+from firstsight.store.store import Store
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Merge `category` into `into`? The smaller into the larger, a new one into a known one."""
+
+    category: str
+    into: str
+    score: float
+    reason: str
+
+
+def suggest(store: Store, limit: int = 20) -> list[Suggestion]:
+    """The likeliest pairs first."""
+    catalogue = store.catalogue
+    sizes = Counter(catalogue.order[i] for i in catalogue.columns()[1].tolist())
+    shared = _between(store)
+    apart = _centre_distances(store)
+    suggestions = []
+    for pair in (shared.keys() | apart.keys()) - _rejected(store):
+        one, other = sorted(pair)
+        known = [catalogue.categories[id].known for id in (one, other)]
+        if all(known):
+            continue
+        into, category = (one, other) if (known[0], sizes[one]) >= (known[1], sizes[other]) else (other, one)
+        share = shared[pair] / max(1, min(sizes[one], sizes[other]))
+        nearness = 1 - apart[pair] / (2 * catalogue.radius + 1) if pair in apart else 0.0
+        suggestions.append(Suggestion(category, into, share + nearness, _reason(store, pair, shared, apart)))
+    return sorted(suggestions, key=lambda s: (-s.score, s.category))[:limit]
+
+
+def _between(store: Store) -> Counter[frozenset[str]]:
+    """How many images of either category lay within the radius of the other as well."""
+    found: Counter[frozenset[str]] = Counter()
+    catalogue = store.catalogue
+    for recorded in store.log.events():
+        event = recorded.event
+        if not isinstance(event, Assigned) or event.runner_up is None or not catalogue.has_image(recorded.number):
+            continue
+        if event.runner_up_distance is not None and event.runner_up_distance <= event.radius:
+            pair = frozenset((catalogue.category_of(recorded.number), catalogue.resolve(event.runner_up)))
+            if len(pair) == 2 and not any(catalogue.categories[id].gone for id in pair):
+                found[pair] += 1
+    return found
+
+
+def _centre_distances(store: Store) -> dict[frozenset[str], float]:
+    """How far apart the nearest centres of two categories are, up to one and a half times the radius."""
+    nearest: dict[frozenset[str], float] = {}
+    register, radius = store.register, store.catalogue.radius
+    for row, category, _ in store.catalogue.centres():
+        for candidate in register.neighbours(register.row_from(row), radius + max(1, radius / 2)):
+            pair = frozenset((category, candidate.category))
+            if len(pair) == 2 and candidate.distance < nearest.get(pair, float("inf")):
+                nearest[pair] = candidate.distance
+    return nearest
+
+
+def _rejected(store: Store) -> set[frozenset[str]]:
+    """Pairs a person merged and parted again."""
+    catalogue = store.catalogue
+    merges = [e for e in store.log.edits() if isinstance(e.event, Merged) and e.number in catalogue.undone]
+    pairs = (frozenset((e.event.category, e.event.into)) for e in merges if isinstance(e.event, Merged))
+    return {frozenset(catalogue.resolve(id) for id in pair) for pair in pairs}
+
+
+def _reason(
+    store: Store, pair: frozenset[str], shared: Counter[frozenset[str]], apart: dict[frozenset[str], float]
+) -> str:
+    said = []
+    if pair in apart:
+        said.append(f"centres {apart[pair]:g} apart, radius {store.catalogue.radius:g}")
+    if shared[pair]:
+        plural = "image" if shared[pair] == 1 else "images"
+        said.append(f"{shared[pair]} {plural} within the radius of both")
+    return "; ".join(said)

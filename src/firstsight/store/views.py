@@ -1,0 +1,185 @@
+"""What people look at: categories with their images, one category, the history. Read from a store, changing nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstsight.errors import StoreError
+from firstsight.store.events import (
+    Assigned,
+    Confirmed,
+    Created,
+    Event,
+    Merged,
+    Moved,
+    RadiusChanged,
+    Recorded,
+    Renamed,
+    Split,
+    Undone,
+)
+from firstsight.store.store import Store
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One line about a category."""
+
+    id: str
+    name: str
+    known: bool
+    images: int
+    placed: int  # of them put there or confirmed by a person
+    merged: tuple[str, ...]  # the ids that stand for it since they were merged into it
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One image in a category: how it came there and what was second best."""
+
+    image: int
+    source: str
+    category: str
+    name: str
+    known: bool
+    time: str
+    distance: int | float | None
+    radius: int | float
+    runner_up: str | None
+    runner_up_distance: int | float | None
+    by_person: bool
+    content: str  # the SHA-256 of the image
+
+
+def summaries(store: Store) -> list[Summary]:
+    """All categories there are, oldest first."""
+    catalogue = store.catalogue
+    _, owners, placed = catalogue.columns()
+    counts = np.bincount(owners, minlength=len(catalogue.order))
+    by_people = np.bincount(owners[placed], minlength=len(catalogue.order))
+    merged: dict[str, list[str]] = {}
+    for category in catalogue.categories.values():
+        if category.merged_into is not None:
+            merged.setdefault(catalogue.resolve(category.id), []).append(category.id)
+    return [
+        Summary(
+            c.id,
+            c.name,
+            c.known,
+            int(counts[catalogue.position[c.id]]),
+            int(by_people[catalogue.position[c.id]]),
+            tuple(merged.get(c.id, ())),
+        )
+        for c in catalogue.live()
+    ]
+
+
+def images(store: Store, category: str | None = None) -> Iterator[Placed]:
+    """The images of a category by its id, or of all, in order of arrival."""
+    catalogue = store.catalogue
+    numbers = (
+        [n for n in catalogue.numbers if catalogue.has_image(n)] if category is None else catalogue.images(category)
+    )
+    for number in numbers:
+        recorded = store.log.event(number)
+        event = recorded.event
+        assert isinstance(event, Assigned)
+        owner = catalogue.categories[catalogue.category_of(number)]
+        yield Placed(
+            image=number,
+            source=event.source,
+            category=owner.id,
+            name=owner.name,
+            known=owner.known,
+            time=recorded.time,
+            distance=event.distance,
+            radius=event.radius,
+            runner_up=event.runner_up,
+            runner_up_distance=event.runner_up_distance,
+            by_person=catalogue.placed(number),
+            content=event.content.hex(),
+        )
+
+
+def image_numbers(store: Store, wanted: Sequence[str]) -> list[int]:
+    """Images as people name them: by number, or by the file they came from."""
+    numbers: list[int] = []
+    for each in wanted:
+        found = [int(each)] if each.isdecimal() else store.log.with_source(each)
+        here = [number for number in found if store.catalogue.has_image(number)]
+        if not here:
+            raise StoreError(f"there is no image {each}", "numbers and files are shown by: show CATEGORY")
+        numbers += here
+    return numbers
+
+
+def describe(event: Event) -> str:
+    """An event in a few words."""
+    match event:
+        case Assigned():
+            near = "" if event.distance is None else f", {event.distance} away"
+            by = {"person": ", as a person placed it before"}.get(event.decided_by, near)
+            return f"{event.source} -> {event.category}{f' (via {event.via})' if event.via else ''}{by}"
+        case Created():
+            return f"{event.category} founded"
+        case Renamed():
+            return f"{event.category}: {event.old!r} is now {event.new!r}"
+        case Merged():
+            return f"{event.category} merged into {event.into}"
+        case Split():
+            called = f" ({event.name!r})" if event.name != event.category else ""
+            return f"{_several(event.images)} split off into {event.category}{called}"
+        case Moved():
+            return f"{_several(event.images)} moved to {event.to}"
+        case Confirmed():
+            return f"{_several(event.images)} confirmed"
+        case RadiusChanged():
+            return f"radius {event.old} -> {event.new}"
+        case Undone():
+            return f"event {', '.join(map(str, event.events))} undone"
+
+
+def line(recorded: Recorded) -> dict[str, int | str]:
+    """An event as a line of history."""
+    return {
+        "event": recorded.number,
+        "time": recorded.time,
+        "kind": recorded.kind,
+        "what": describe(recorded.event),
+    }
+
+
+def toggled(store: Store, recorded: Recorded) -> Iterator[tuple[str, Event]]:
+    """What an Undone took back, or brought back."""
+    assert isinstance(recorded.event, Undone)
+    for number in recorded.event.events:
+        target = store.log.event(number).event
+        if isinstance(target, Undone):
+            yield from (("brought back", store.log.event(inner).event) for inner in target.events)
+        else:
+            yield "undone", target
+
+
+def rivals(store: Store, split: Split) -> list[str]:
+    """Categories with the very centre a split has got."""
+    return [
+        category for row, category, _ in store.catalogue.centres() if row == split.row and category != split.category
+    ]
+
+
+def touches(recorded: Recorded, category: str | None, image: int | None) -> bool:
+    """Whether an event is about this category or image; every event is about neither."""
+    event = recorded.event
+    about = {getattr(event, name, None) for name in ("category", "via", "into", "to")} | set(
+        getattr(event, "homes", ())
+    )
+    of_image = recorded.number == image or image in getattr(event, "images", ())
+    return (category is None or category in about) and (image is None or of_image)
+
+
+def _several(images: Sequence[int]) -> str:
+    shown = ", ".join(map(str, images[:6])) + (", ..." if len(images) > 6 else "")
+    return f"image {shown}" if len(images) == 1 else f"images {shown}"

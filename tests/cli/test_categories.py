@@ -1,0 +1,192 @@
+"""`firstsight discover --register` and `firstsight categories`, as people type them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_commands import Result, firstsight, refused
+
+import firstsight as library
+from firstsight.data.folder import find_images
+
+
+@pytest.fixture
+def register(model_folder: Path, moths: Path, tmp_path: Path) -> Path:
+    """A register of the stream, at a radius where the tiny model tells images apart."""
+    path = tmp_path / "moths.db"
+    discover(model_folder, moths, path, "--radius", 0)
+    return path
+
+
+def discover(model: Path, moths: Path, register: Path, *options: object) -> list[dict[str, Any]]:
+    result = firstsight(
+        "discover", model, moths / "stream", "--register", register, "--json", "--device", "cpu", *options
+    )
+    assert result.returncode == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def categories(register: Path, *arguments: object) -> Result:
+    result = firstsight("categories", register, *arguments)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def listed(register: Path, *arguments: object) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(categories(register, *arguments, "--json").stdout)
+    return rows
+
+
+def test_the_next_run_goes_on_where_the_last_one_ended(model_folder: Path, moths: Path, tmp_path: Path) -> None:
+    path = tmp_path / "moths.db"
+    first = discover(model_folder, moths, path, "--radius", 0)
+    again = discover(model_folder, moths, path)
+    assert any(row["created"] for row in first)
+    assert not any(row["created"] for row in again)
+    assert [row["category"] for row in again] == [row["category"] for row in first]
+    assert again[0]["number"] > first[-1]["number"]
+    assert sum(row["images"] for row in listed(path, "list")) == 48
+
+
+def test_once_recognises_images_and_counts_nothing(model_folder: Path, moths: Path, register: Path) -> None:
+    before = listed(register, "list")
+    again = discover(model_folder, moths, register, "--once")
+    assert {row["decided_by"] for row in again} == {"record"}
+    assert listed(register, "list") == before
+    refused(2, "--once needs --register", "discover", model_folder, moths / "stream", "--once")
+
+
+def test_a_changed_radius_is_an_event_and_the_rule_stays(model_folder: Path, moths: Path, register: Path) -> None:
+    discover(model_folder, moths, register, "--once", "--radius", 2)
+    assert listed(register, "history", "--limit", 1)[0]["what"] == "radius 0 -> 2"
+    everything = ("discover", model_folder, moths / "stream", "--register", register)
+    refused(2, "matches by 'nearest'", *everything, "--rule", "first")
+    refused(2, "sync is 'no'", *everything, "--sync", "no")
+    refused(2, "0 to 12", *everything, "--radius", 13)
+
+
+def test_another_model_is_refused_and_reencoding_leads_on(
+    model_folder: Path, moths: Path, tiny: dict[str, Any], register: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.model"
+    library.fit(moths / "support", other, device="cpu", **{**tiny, "seed": 5, "bits": 16})
+    said = refused(8, "another model", "discover", other, moths / "stream", "--register", register)
+    assert "reencode" in said
+    categories(register, "rename", "new-1", "grey")
+    categories(register, "merge", "new-2", "--into", "grey")
+    new = tmp_path / "new.db"
+    categories(register, "reencode", other, new, "--device", "cpu")
+    before, after = listed(register, "list"), listed(new, "list")
+    assert after == before
+    assert [e["what"].split(",")[0] for e in listed(new, "history", "--limit", 99)] == [
+        e["what"].split(",")[0] for e in listed(register, "history", "--limit", 99)
+    ]
+    again = discover(other, moths, new, "--once")
+    assert {row["decided_by"] for row in again} == {"record"}
+    refused(8, "exists already", "categories", register, "reencode", other, new)
+
+
+def test_reencoding_needs_every_image(
+    model_folder: Path, moths: Path, tiny: dict[str, Any], register: Path, tmp_path: Path
+) -> None:
+    lonely = tmp_path / "one.jpg"
+    lonely.write_bytes(next(find_images([moths / "stream"])).read_bytes())
+    firstsight("discover", model_folder, lonely, "--register", register, "--device", "cpu")
+    lonely.unlink()
+    refused(8, "one.jpg: does not exist", "categories", register, "reencode", model_folder, tmp_path / "n.db")
+    assert not (tmp_path / "n.db").exists()
+
+
+def test_every_edit_shows_and_can_be_taken_back(register: Path) -> None:
+    start = listed(register, "list")
+    image = listed(register, "show", "new-2")[0]["image"]
+    known = start[0]["id"]
+    for command in (
+        ("rename", "new-1", "grey moth"),
+        ("move", image, "--to", known),
+        ("confirm", image),
+        ("split", image, "--name", "one of a kind"),
+        ("merge", "new-2", "--into", "grey moth"),
+        ("radius", 3),
+    ):
+        assert "event" in categories(register, *command).stderr
+    shown = {row["name"]: row for row in listed(register, "list")}
+    assert shown["grey moth"]["merged"] == ["new-2"]
+    assert shown["one of a kind"]["placed"] == 1
+    assert "grey moth" in categories(register).stdout
+    for _ in range(6):
+        assert "undone" in categories(register, "undo").stderr
+    assert listed(register, "list") == start
+    refused(8, "nothing to undo", "categories", register, "undo")
+    for _ in range(6):
+        assert "brought back" in categories(register, "redo").stderr
+    assert {row["name"]: row for row in listed(register, "list")} == shown
+    kinds = [event["kind"] for event in listed(register, "history", "--image", image)]
+    assert kinds == ["Assigned", "Moved", "Confirmed", "Split"]
+
+
+def test_images_go_by_number_or_by_file(register: Path, moths: Path) -> None:
+    path = next(find_images([moths / "stream"]))
+    known = listed(register, "list")[0]["id"]
+    for name in (path, f"{path.parent.name}/{path.name}"):
+        assert "moved" in categories(register, "move", name, "--to", known).stderr
+    refused(8, "no image nowhere.jpg", "categories", register, "move", "nowhere.jpg", "--to", known)
+    refused(8, "no image 99999", "categories", register, "confirm", 99999)
+    refused(8, "did you mean 'new-1'", "categories", register, "show", "neww-1")
+
+
+def test_suggestions_have_reasons_and_a_rejected_pair_is_not_named_again(register: Path) -> None:
+    found = listed(register, "suggest")
+    assert found
+    assert all(pair["reason"] for pair in found)
+    pair = found[0]
+    assert "Do:" in categories(register, "suggest").stderr
+    categories(register, "merge", pair["category"], "--into", pair["into"])
+    categories(register, "undo")
+    left = [{each["category"], each["into"]} for each in listed(register, "suggest")]
+    assert {pair["category"], pair["into"]} not in left
+
+
+def test_exports_hold_every_image(register: Path, moths: Path, tmp_path: Path) -> None:
+    categories(register, "rename", "new-1", 'a/b: "c"')
+    categories(register, "export", tmp_path / "all.csv")
+    categories(register, "export", tmp_path / "all.json")
+    rows = list(csv.DictReader((tmp_path / "all.csv").open(newline="")))
+    content = json.loads((tmp_path / "all.json").read_text())
+    assert len(rows) == sum(len(each["images"]) for each in content) == 24
+    for how in ("copy", "link", "hardlink"):
+        out = tmp_path / how
+        categories(register, "export", out, "--how", how)
+        files = list(out.rglob("*.jpg"))
+        assert len(files) == 24
+        assert all(path.is_symlink() == (how == "link") for path in files)
+        assert (out / "a_b_ _c_").is_dir()
+    refused(3, "exists already", "categories", register, "export", tmp_path / "copy")
+    refused(2, "copy, link, hardlink", "categories", register, "export", tmp_path / "x", "--how", "move")
+
+
+def test_an_export_names_images_that_are_gone(model_folder: Path, moths: Path, register: Path, tmp_path: Path) -> None:
+    lonely = tmp_path / "one.jpg"
+    lonely.write_bytes(next(find_images([moths / "stream"])).read_bytes())
+    firstsight("discover", model_folder, lonely, "--register", register, "--device", "cpu")
+    lonely.unlink()
+    result = firstsight("categories", register, "export", tmp_path / "out")
+    assert result.returncode == 1
+    assert "one.jpg is no longer there" in result.stderr
+
+
+def test_what_is_no_register_is_said_to_be_none(tmp_path: Path) -> None:
+    (tmp_path / "notes.db").write_text("no database at all, just some text that is long enough to look at" * 20)
+    refused(8, "damaged", "categories", tmp_path / "notes.db")
+    refused(8, "no such register", "categories", tmp_path / "none.db", "undo")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.db"]
+
+
+def test_names_are_shown_as_they_are(register: Path) -> None:
+    categories(register, "rename", "new-1", "[red]moth[/red]")
+    assert "[red]moth[/red]" in categories(register).stdout
+    assert "[red]moth[/red]" in categories(register, "history", "--category", "new-1").stdout

@@ -1,0 +1,150 @@
+"""Kill a store at random moments, again and again, and see what is left.
+
+    uv run python tests/store/crash.py 200
+
+A child discovers and edits, and says on a pipe what was acknowledged to it; the parent kills it with SIGKILL. After
+every kill the file must open, hold every acknowledged event as it was acknowledged, hold no image twice, and its
+register must answer as one replayed from the first event. No torch is imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from firstsight.errors import FirstsightError
+from firstsight.protocols import Provenance
+from firstsight.register.codes import CodeRegister
+from firstsight.store import store as store_module
+from firstsight.store.catalogue import Catalogue
+from firstsight.store.events import Assigned, to_columns
+from firstsight.store.store import Arrival, Store
+
+BITS, MODEL = 10, Provenance("c" * 64, 1, "cpu", "fp32")
+
+
+def main(kills: int, seed: int = 0) -> None:
+    store_module.SNAPSHOT_EVERY = 25  # so that kills fall into snapshots too
+    moments = random.Random(seed)
+    acknowledged: dict[int, str] = {}
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "crash.db"
+        for kill in range(kills):
+            acknowledged |= run_and_kill(path, seed=kill, after=moments.uniform(0.0, 0.12))
+            if path.exists():
+                check(path, acknowledged)
+        with Store.open(path) as store:
+            events, images = store.log.length, len(store.catalogue.numbers)
+    assert "torch" not in sys.modules
+    took = time.monotonic() - began
+    print(f"{kills} kills in {took:.0f} s: {len(acknowledged):,} acknowledged events, all there;")
+    print(f"{events:,} in the log; {images:,} images, none twice; the register equalled its replay after each kill")
+
+
+def run_and_kill(path: Path, seed: int, after: float) -> dict[int, str]:
+    """Let a child work for a while; the events it was told are safe, by number."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        work(path, seed, writing)
+        os._exit(1)  # it works until it is killed
+    os.close(writing)
+    time.sleep(after)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), "the child failed by itself"
+    with os.fdopen(reading, "rb") as pipe:
+        lines = pipe.read().splitlines(keepends=True)
+    return {int(n): text for line in lines if line.endswith(b"\n") for n, text in json.loads(line)}
+
+
+def work(path: Path, seed: int, pipe: int) -> None:
+    """Discover and edit without end, saying what was acknowledged only once it was."""
+    rng = random.Random(seed)
+    count = 0
+    store = Store.open(path, wait=5) if path.exists() else Store.create(path, register(), MODEL, wait=5)
+    while True:
+        before = store.log.length
+        try:
+            if rng.random() < 0.6:
+                group = [arrival(f"{seed}-{count + i}", rng.randrange(1 << BITS)) for i in range(rng.randint(1, 5))]
+                count += len(group)
+                store.record(group, MODEL)
+            else:
+                edit(store, rng)
+        except FirstsightError:
+            continue  # an edit that is not possible now
+        lines = [(each.number, fingerprint(store, each.number)) for each in store.log.events(before)]
+        os.write(pipe, json.dumps(lines).encode() + b"\n")
+
+
+def edit(store: Store, rng: random.Random) -> None:
+    ids = [category.id for category in store.catalogue.live()]
+    images = list(store.catalogue.numbers) or [1]
+    match rng.randrange(8):
+        case 0:
+            store.rename(rng.choice(ids), f"name {rng.randrange(1000)}")
+        case 1:
+            store.merge(rng.choice(ids), rng.choice(ids))
+        case 2:
+            store.split(rng.sample(images, min(2, len(images))))
+        case 3:
+            store.move(rng.sample(images, 1), rng.choice(ids))
+        case 4:
+            store.confirm(rng.sample(images, 1))
+        case 5:
+            store.change_radius(rng.randrange(3))
+        case 6:
+            store.undo(rng.randint(1, max(1, store.log.length)) if rng.random() < 0.5 else None)
+        case 7:
+            store.redo()
+
+
+def check(path: Path, acknowledged: dict[int, str]) -> None:
+    with Store.open(path) as store:
+        for number, text in acknowledged.items():
+            assert fingerprint(store, number) == text, f"event {number} is not what was acknowledged"
+        events = list(store.log.events())
+        assert [each.number for each in events] == list(range(1, len(events) + 1))
+        contents = [each.event.content for each in events if isinstance(each.event, Assigned)]
+        assert len(set(contents)) == len(contents), "an image was recorded twice"
+        replayed = Catalogue([(c.category, register().row_bytes(c.row)) for c in register().known_centres()], 1)
+        for each in events:
+            replayed.apply(each, store.log.event)
+        assert replayed == store.catalogue, "the snapshot and the replay differ"
+        again = Store.open(path, write=False)
+        again.catalogue = replayed
+        again._stale = True
+        for value in range(0, 1 << BITS, 3):
+            row = np.array([value], dtype=np.uint64)
+            assert store.register.match(row) == again.register.match(row), "the register is not the replay"
+        again.close()
+
+
+def fingerprint(store: Store, number: int) -> str:
+    """All of an event, briefly."""
+    recorded = store.log.event(number)
+    return hashlib.sha256(repr((recorded.at, to_columns(recorded.event))).encode()).hexdigest()[:16]
+
+
+def register() -> CodeRegister:
+    return CodeRegister(BITS, 1, ["ant", "bee"], np.array([[0], [(1 << BITS) - 1]], dtype=np.uint64))
+
+
+def arrival(name: str, value: int) -> Arrival:
+    return Arrival(name, hashlib.sha256(name.encode()).digest(), np.array([value], dtype=np.uint64))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)

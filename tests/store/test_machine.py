@@ -1,0 +1,263 @@
+"""Every event, in any order a person might think of: the store against a model that knows nothing of taking back.
+
+The model keeps the events and, to know the state, folds those in force from the start. It never reverts anything,
+keeps no snapshot and has no file, so it cannot share a fault with what it is compared with.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tiny_store import BITS, code, discover, fresh_register, new_store
+
+from firstsight.errors import FirstsightError
+from firstsight.protocols import Centre
+from firstsight.store.catalogue import Catalogue
+from firstsight.store.events import (
+    Assigned,
+    Confirmed,
+    Created,
+    Event,
+    Merged,
+    Moved,
+    RadiusChanged,
+    Recorded,
+    Renamed,
+    Split,
+    Undone,
+)
+from firstsight.store.store import Store
+
+CODES = [0, 1, 0b111, 0b1111, 0b1111110, 0b11111111, 0b10101010, 0b10101011, 0b10101000]  # near each other, and far
+NAMES = ["moth", "wasp", "new-3", "ant", "gnat "]
+
+
+class Model:
+    """The state, from the events in force alone."""
+
+    def __init__(self) -> None:
+        self.events: list[Recorded] = []
+
+    def in_force(self) -> list[tuple[int, Event]]:
+        undone: set[int] = set()
+        for recorded in self.events:
+            if isinstance(recorded.event, Undone):
+                for number in recorded.event.events:
+                    target = self.events[number - 1].event
+                    undone |= {number}
+                    undone -= set(target.events) if isinstance(target, Undone) else set()
+        return [(r.number, r.event) for r in self.events if r.number not in undone]
+
+    def state(self) -> dict[str, Any]:
+        names = {"ant": "ant", "bee": "bee"}
+        centres = [("ant", code(0), 0), ("bee", code(0b11111111), 0)]
+        merged: dict[str, str] = {}
+        images: dict[int, tuple[str, bool]] = {}
+        radius = 1
+        for number, event in self.in_force():
+            match event:
+                case Created():
+                    names[event.category] = event.category
+                    centres.append((event.category, fresh_register().row_from(event.row), 0))
+                case Assigned():
+                    images[number] = (event.via or event.category, event.decided_by == "person")
+                case Renamed():
+                    names[event.category] = event.new
+                case Merged():
+                    merged[event.category] = event.into
+                case Split():
+                    names[event.category] = event.name
+                    centres.append((event.category, fresh_register().row_from(event.row), number))
+                    images |= dict.fromkeys(event.images, (event.category, True))
+                case Moved():
+                    images |= dict.fromkeys(event.images, (event.to, True))
+                case Confirmed():
+                    images |= {i: (images[i][0], True) for i in event.images}
+                case RadiusChanged():
+                    radius = int(event.new)
+
+        def home(id: str) -> str:
+            return home(merged[id]) if id in merged else id
+
+        ranked = sorted((c for c in centres if c[2]), key=lambda c: -c[2]) + [c for c in centres if not c[2]]
+        return {
+            "images": {n: (home(c), placed) for n, (c, placed) in images.items()},
+            "names": {id: name for id, name in names.items() if id not in merged},
+            "radius": radius,
+            "centres": [(row.tolist(), home(id), id) for id, row, _ in ranked],
+        }
+
+
+class StoreMachine(RuleBasedStateMachine):
+    @initialize(rule=st.sampled_from(["nearest", "first", "reference"]))
+    def begin(self, rule: str) -> None:
+        self.folder = Path(tempfile.mkdtemp())
+        self.kind = rule
+        self.store = new_store(self.folder / "a.db", rule=rule)
+        self.model = Model()
+        self.ids: set[str] = {"ant", "bee"}
+
+    def teardown(self) -> None:
+        if hasattr(self, "store"):
+            self.store.close()
+            shutil.rmtree(self.folder)
+
+    def edit(self, verb: Any, *arguments: Any) -> Recorded | None:
+        """Try an edit; what is refused must have changed nothing."""
+        before = self.store.catalogue.state()
+        try:
+            recorded: Recorded = verb(*arguments)
+        except FirstsightError:
+            assert self.store.catalogue.state() == before
+            return None
+        self.model.events.append(recorded)
+        return recorded
+
+    def categories(self) -> list[str]:
+        return list(self.store.catalogue.categories)
+
+    def images(self) -> list[int]:
+        return list(self.store.catalogue.numbers)
+
+    @rule(values=st.lists(st.sampled_from(CODES), min_size=1, max_size=4))
+    def images_arrive(self, values: list[int]) -> None:
+        before = self.store.log.length
+        answers = discover(self.store, *values)
+        self.model.events += self.store.log.events(before)
+        for answer in answers:
+            if answer.created:
+                assert answer.category not in self.ids, "an id was given twice"
+                self.ids.add(str(answer.category))
+            assert answer.image is not None
+            assert self.store.catalogue.category_of(answer.image) == answer.category
+
+    @rule(data=st.data(), name=st.sampled_from(NAMES))
+    def rename(self, data: st.DataObject, name: str) -> None:
+        self.edit(self.store.rename, data.draw(st.sampled_from(self.categories())), name)
+
+    @rule(data=st.data())
+    def merge(self, data: st.DataObject) -> None:
+        ids = st.sampled_from(self.categories())
+        self.edit(self.store.merge, data.draw(ids), data.draw(ids))
+
+    @precondition(lambda self: self.images())
+    @rule(data=st.data(), name=st.none() | st.sampled_from(NAMES))
+    def split(self, data: st.DataObject, name: str | None) -> None:
+        chosen = data.draw(st.lists(st.sampled_from(self.images()), min_size=1, max_size=3))
+        recorded = self.edit(self.store.split, chosen, name)
+        if recorded:
+            assert isinstance(recorded.event, Split)
+            assert recorded.event.category not in self.ids
+            self.ids.add(recorded.event.category)
+
+    @precondition(lambda self: self.images())
+    @rule(data=st.data())
+    def move(self, data: st.DataObject) -> None:
+        chosen = data.draw(st.lists(st.sampled_from(self.images()), min_size=1, max_size=3))
+        self.edit(self.store.move, chosen, data.draw(st.sampled_from(self.categories())))
+
+    @precondition(lambda self: self.images())
+    @rule(data=st.data())
+    def confirm(self, data: st.DataObject) -> None:
+        self.edit(self.store.confirm, [data.draw(st.sampled_from(self.images()))])
+
+    @rule(radius=st.integers(0, BITS))
+    def change_radius(self, radius: int) -> None:
+        self.edit(self.store.change_radius, radius)
+
+    @rule(data=st.data())
+    def undo(self, data: st.DataObject) -> None:
+        self.edit(self.store.undo, data.draw(st.integers(1, max(1, self.store.log.length))))
+
+    @rule()
+    def undo_the_last(self) -> None:
+        self.edit(self.store.undo)
+
+    @precondition(lambda self: self.store.catalogue.undone)
+    @rule(data=st.data())
+    def redo(self, data: st.DataObject) -> None:
+        self.edit(self.store.redo, data.draw(st.sampled_from(sorted(self.store.catalogue.undone))))
+
+    @rule()
+    def redo_the_last(self) -> None:
+        self.edit(self.store.redo)
+
+    @rule(data=st.data())
+    def undo_then_redo_is_the_identity(self, data: st.DataObject) -> None:
+        before = _without_history(self.store)
+        undone = self.edit(self.store.undo, data.draw(st.integers(1, max(1, self.store.log.length))))
+        if undone is not None:
+            assert self.edit(self.store.redo, undone.number) is not None
+            assert _without_history(self.store) == before
+
+    @rule()
+    def close_and_reopen(self) -> None:
+        before = self.store.catalogue.state()
+        self.store.close()
+        self.store = Store.open(self.folder / "a.db")
+        assert self.store.catalogue.state() == before
+
+    @invariant()
+    def the_store_is_what_the_events_in_force_say(self) -> None:
+        if not hasattr(self, "store"):
+            return
+        catalogue, expected = self.store.catalogue, self.model.state()
+        here = [n for n in catalogue.numbers if catalogue.has_image(n)]
+        assert {n: (catalogue.category_of(n), catalogue.placed(n)) for n in here} == expected["images"]
+        assert {c.id: c.name for c in catalogue.live()} == expected["names"]
+        assert catalogue.radius == expected["radius"]
+        assert {owner for owner, _ in expected["images"].values()} <= expected["names"].keys(), (
+            "an image without a home"
+        )
+        assert {owner for _, owner, _ in expected["centres"]} == expected["names"].keys(), "a category without a centre"
+        for id in expected["names"]:
+            assert catalogue.images(id) == [n for n, (owner, _) in expected["images"].items() if owner == id]
+
+    @invariant()
+    def the_register_answers_as_one_built_from_those_events(self) -> None:
+        if not hasattr(self, "store"):
+            return
+        expected = self.model.state()
+        built = fresh_register(rule=self.kind)
+        built.rebuild(Centre(code(row[0]), category, home) for row, category, home in expected["centres"])
+        built.radius = expected["radius"]
+        for value in range(0, 1 << BITS, 5):
+            assert self.store.register.match(code(value)) == built.match(code(value))
+
+    @invariant()
+    def a_replay_from_the_first_event_gives_the_same(self) -> None:
+        if not hasattr(self, "store"):
+            return
+        known = [(c.category, fresh_register().row_bytes(c.row)) for c in fresh_register().known_centres()]
+        replayed = Catalogue(known, 1)
+        for recorded in self.store.log.events():
+            replayed.apply(recorded, self.store.log.event)
+        assert replayed == self.store.catalogue
+
+    @invariant()
+    def names_are_unique_and_old_ids_still_lead_somewhere(self) -> None:
+        if not hasattr(self, "store"):
+            return
+        live = self.store.catalogue.live()
+        assert len({c.name for c in live}) == len(live)
+        for id, category in self.store.catalogue.categories.items():
+            found = self.store.catalogue.find(id)
+            assert (found is None) == category.gone
+            assert found is None or found in live
+
+
+def _without_history(store: Store) -> dict[str, Any]:
+    """What an undo and its redo must leave as it was."""
+    state = store.catalogue.state()
+    del state["last"], state["undone"]
+    return {**state, "codes": [store.register.match(code(v)) for v in range(0, 1 << BITS, 7)]}
+
+
+TestStore = StoreMachine.TestCase
+TestStore.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

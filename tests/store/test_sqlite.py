@@ -1,0 +1,311 @@
+"""The file: one writer, durable, refused when full or read-only, damage found on opening, formats migrated."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_store import MODEL, arrival, code, discover, fresh_register, new_store
+
+from firstsight.errors import DiskError, FirstsightError, StoreError
+from firstsight.files import FileLock
+from firstsight.store import schema
+from firstsight.store.store import Store
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.db"
+
+
+def test_every_commit_waits_for_the_disk(path: Path) -> None:
+    with new_store(path) as store:
+        assert store.log._db.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+        assert store.log._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    with Store.open(path, sync="normal") as store:
+        assert store.log._db.execute("PRAGMA synchronous").fetchone() == (1,)
+
+
+def test_events_cannot_be_changed_or_deleted(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 1)
+    with closing(sqlite3.connect(path)) as db:
+        for statement in ("UPDATE events SET body = '{}'", "DELETE FROM events"):
+            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                db.execute(statement)
+
+
+def test_a_second_writer_is_refused_or_waits(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 1)
+        with pytest.raises(StoreError, match=f"written by another process .process {os.getpid()}"):
+            Store.open(path)
+        began = time.monotonic()
+        with pytest.raises(StoreError, match=r"for 0.3 s"):
+            Store.open(path, wait=0.3)
+        assert time.monotonic() - began >= 0.3
+        script = (
+            "import sys\nfrom firstsight.store.store import Store\n"
+            "print('waiting', flush=True)\n"
+            "with Store.open(sys.argv[1], wait=60) as store: store.rename('ant', 'emmet')\n"
+        )
+        child = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        child.stdout.readline()
+    assert child.wait(60) == 0
+    child.stdout.close()
+    with Store.open(path) as store:
+        assert store.catalogue.categories["ant"].name == "emmet"
+    assert not path.with_name("a.db-lock").exists()
+
+
+def test_a_lock_left_by_a_killed_process_does_not_hold(path: Path) -> None:
+    path.with_name("a.db-lock").write_text("process 1\n")
+    new_store(path).close()
+
+
+def test_a_lock_is_had_by_one_at_a_time(tmp_path: Path) -> None:
+    one, two = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
+    assert one.acquire()
+    assert not two.acquire()
+    one.release()
+    assert two.acquire()
+    two.release()
+
+
+def test_a_new_store_does_not_replace_a_file(path: Path) -> None:
+    path.write_text("mine")
+    with pytest.raises(StoreError, match="exists already"):
+        new_store(path)
+    assert path.read_text() == "mine"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_log_that_grew_behind_our_back_is_not_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with new_store(path) as store:
+        monkeypatch.setattr(FileLock, "acquire", lambda self, wait=0.0: True)  # as where there are no locks
+        with Store.open(path) as other:
+            discover(other, 1)
+        with pytest.raises(StoreError, match="another process"):
+            store.rename("ant", "emmet")
+        store.refresh()
+        store.rename("ant", "emmet")
+
+
+def test_a_full_disk_refuses_and_work_goes_on_when_there_is_room(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 1, 0b1111)
+        db = store.log._db
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        db.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(DiskError, match="full") as full:
+            store.record([arrival(0b0110, "x" * 5000)], MODEL)
+        assert "everything acknowledged so far is there" in full.value.remedy
+        assert store.log.length == 3
+        assert store.register.match(code(0b0110)).category is None
+        db.execute("PRAGMA max_page_count = 1000000")
+        (answer,) = store.record([arrival(0b0110, "x" * 5000)], MODEL)
+        assert (answer.category, answer.image) == ("new-2", 5)
+        everything = store.catalogue.state()
+    with Store.open(path) as store:
+        assert store.catalogue.state() == everything
+
+
+def test_a_failed_write_leaves_the_register_as_the_log_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with new_store(path) as store:
+        real = store.log.append
+
+        def fail(events: Any) -> Any:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(store.log, "append", fail)
+        with pytest.raises(OSError, match="No space"):
+            discover(store, 0b1111)
+        monkeypatch.setattr(store.log, "append", real)
+        assert store.register.match(code(0b1111)).category is None
+        assert discover(store, 0b1111)[0].category == "new-1"
+
+
+def test_the_systems_refusal_is_an_error_for_people(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = new_store(path)
+    monkeypatch.setattr(store.log, "_transaction", _refuse)
+    with pytest.raises(DiskError, match=r"a\.db could not be written: No space left"):
+        discover(store, 1)
+
+
+def _refuse() -> Any:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_read_only_file_is_read_and_not_written(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111)
+    with Store.open(path) as store:
+        store.log._db.execute("PRAGMA query_only = ON")  # what a read-only file answers, also to root
+        with pytest.raises(DiskError, match="readonly"):
+            store.rename("ant", "emmet")
+        store.log._db.execute("PRAGMA query_only = OFF")
+        store.rename("ant", "emmet")
+    with Store.open(path, write=False) as store:
+        assert store.catalogue.categories["ant"].name == "emmet"
+
+
+def flip(path: Path, offset: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[offset] ^= 0xFF
+    path.write_bytes(content)
+
+
+def opens(path: Path, state: Any) -> bool:
+    """Whether a file opens; then it must say what it said. Refused is not opened."""
+    try:
+        store = Store.open(path, write=False)
+    except StoreError:
+        return False
+    with store:
+        assert store.catalogue.state() == state
+        assert len(list(store.log.events())) == store.log.length
+    return True
+
+
+def test_a_damaged_file_is_found_out_wherever_the_damage_is(path: Path, tmp_path: Path) -> None:
+    """Every hundredth byte of the file in turn: it opens as it was, or not at all."""
+    with new_store(path) as store:
+        for i in range(20):
+            discover(store, 0b1111 ^ (i * 13 % 256))
+        store.rename("new-1", "moth")
+        state = store.catalogue.state()
+    intact = path.read_bytes()
+    copy, refused = tmp_path / "copy.db", 0
+    for offset in range(0, len(intact), 101):
+        copy.write_bytes(intact)
+        flip(copy, offset)
+        refused += not opens(copy, state)
+    assert refused > 20  # most bytes of a small file lie in pages not in use
+
+
+@pytest.mark.parametrize("spoil", [lambda it: it[: len(it) // 2], lambda it: it[:16] + b"x" * 500, lambda _: b"no"])
+def test_a_file_cut_short_or_of_something_else_is_refused(path: Path, spoil: Callable[[bytes], bytes]) -> None:
+    with new_store(path) as store:
+        discover(store, *range(0, 250, 3))
+    path.write_bytes(spoil(path.read_bytes()))
+    for write in (True, False):
+        with pytest.raises(StoreError, match="damaged"):
+            Store.open(path, write=write)
+
+
+def _edit_by_hand(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TRIGGER events_are_never_changed")
+        db.execute("DROP TRIGGER events_are_never_deleted")
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE events SET body = replace(body, 'ant', 'bee') WHERE number = 1",
+        "UPDATE events SET row = x'0000000000000000' WHERE number = 3",
+        "UPDATE events SET at = at + 1 WHERE number = 2",
+        "DELETE FROM events WHERE number = 2",
+        "UPDATE snapshots SET body = x'00'",
+        "UPDATE snapshots SET number = 2",
+        "UPDATE header SET value = replace(value, '\"radius\": 1', '\"radius\": 2')",
+        "DELETE FROM header",
+    ],
+)
+def test_a_log_changed_by_other_hands_is_refused(path: Path, statement: str) -> None:
+    with new_store(path) as store:
+        discover(store, 1, 0b1111, 0)
+    _edit_by_hand(path, statement)
+    with pytest.raises(StoreError, match="damaged"):
+        Store.open(path)
+    assert not path.with_name("a.db-lock").exists()
+
+
+def test_any_other_database_is_refused(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE photographs (name TEXT)")
+    with pytest.raises(StoreError, match="not a register"):
+        Store.open(path)
+
+
+def test_a_newer_format_is_refused_untouched(path: Path) -> None:
+    new_store(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version = {schema.FORMAT + 1}")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=f"format {schema.FORMAT + 1}.*reads up to {schema.FORMAT}"):
+        Store.open(path)
+    assert path.read_bytes() == before
+
+
+def test_an_older_format_is_migrated_after_a_backup(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111)
+        state = store.catalogue.state()
+    monkeypatch.setattr(schema, "FORMAT", schema.FORMAT + 1)
+    with pytest.raises(StoreError, match="older format"):
+        Store.open(path, write=False)
+    monkeypatch.setitem(schema.MIGRATIONS, schema.FORMAT - 1, lambda db: db.execute("CREATE TABLE added (x)"))
+    with Store.open(path) as store:
+        assert store.catalogue.state() == state
+        assert store.log._db.execute("SELECT count(*) FROM added").fetchone() == (0,)
+    backup = path.with_name(f"a.db.format-{schema.FORMAT - 1}.bak")
+    monkeypatch.undo()
+    with Store.open(backup, write=False) as store:
+        assert store.catalogue.state() == state
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new_store(path).close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "FORMAT", schema.FORMAT + 1)
+
+        def half(db: sqlite3.Connection) -> None:
+            db.execute("DROP TABLE encoders")
+            raise sqlite3.OperationalError("database or disk is full")
+
+        patch.setitem(schema.MIGRATIONS, schema.FORMAT - 1, half)
+        with pytest.raises(FirstsightError):
+            Store.open(path)
+    with Store.open(path) as store:
+        discover(store, 1)
+
+
+def test_reading_works_where_nothing_can_be_written(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111)
+    elsewhere = tmp_path / "media" / "a.db"
+    elsewhere.parent.mkdir()
+    shutil.copy(path, elsewhere)
+    real = sqlite3.connect
+
+    def no_shared_memory(target: str, **options: Any) -> Any:
+        """A read-only folder, also for root: only an immutable file can be opened."""
+        return real(target if "immutable" in target else "file:/nonexistent/a.db?mode=ro", **options)
+
+    monkeypatch.setattr("firstsight.store.sqlite.sqlite3.connect", no_shared_memory)
+    with Store.open(elsewhere, write=False) as store:
+        assert store.catalogue.find("new-1") is not None
+
+
+def test_a_store_needs_a_fresh_name_or_a_file_that_is_there(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such register"):
+        Store.open(tmp_path / "none.db")
+    assert not (tmp_path / "none.db-lock").exists()
+    Store.create(tmp_path / "deep" / "er" / "a.db", fresh_register(), MODEL).close()

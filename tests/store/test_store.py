@@ -1,0 +1,303 @@
+"""The store's promises one by one: answers kept, edits that outrank the rule, undo, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny_store import BITS, MODEL, arrival, code, discover, fresh_register, new_store
+
+from firstsight.errors import SettingsError, StoreError
+from firstsight.protocols import Assignment, Candidate
+from firstsight.store import store as store_module
+from firstsight.store.events import Assigned, Created, Split
+from firstsight.store.store import Store
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.db"
+
+
+def categories(store: Store) -> dict[str, list[int]]:
+    return {c.name: store.catalogue.images(c.id) for c in store.catalogue.live()}
+
+
+def test_an_answer_is_the_registers_with_the_images_number(path: Path) -> None:
+    with new_store(path) as store:
+        known, founder, member = discover(store, 1, 0b1111, 0b1110)
+    assert known == Assignment("ant", False, False, 1, 1, Candidate("bee", 7), image=1)
+    assert founder == Assignment("new-1", True, True, 4, 1, Candidate("ant", 4), image=3)
+    assert member == Assignment("new-1", True, False, 1, 1, Candidate("ant", 3), image=4)
+
+
+def test_events_hold_all_it_takes_to_rebuild_another_register(path: Path) -> None:
+    with new_store(path) as store:
+        store.record([arrival(0b1111, "cam/7.jpg")], MODEL)
+    with Store.open(path, write=False) as store:
+        created, assigned = store.log.events()
+        assert isinstance(created.event, Created)
+        assert isinstance(assigned.event, Assigned)
+        assert created.event.row == assigned.event.row == (15).to_bytes(8, "little")
+        assert assigned.event.source == "cam/7.jpg"
+        assert assigned.event.content == arrival(0, "cam/7.jpg").content
+        assert store.log.encoders()[assigned.event.encoder] == MODEL._asdict()
+        assert assigned.time.endswith("Z")
+
+
+def test_a_reopened_store_goes_on_where_it_was_left(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111, 0b1110000)
+        store.rename("new-1", "moth")
+    with Store.open(path) as store:
+        assert categories(store) == {"ant": [], "bee": [], "moth": [2], "new-2": [4]}
+        (answer,) = discover(store, 0b1100011)
+        assert answer.category == "new-3"
+
+
+def test_a_moved_image_stays_moved_and_the_same_image_follows_it(path: Path) -> None:
+    with new_store(path) as store:
+        store.record([arrival(1, "x.jpg")], MODEL)
+        store.move([1], "bee")
+        assert store.match(code(1), arrival(1, "x.jpg").content).category == "bee"
+        again = store.record([arrival(1, "x.jpg"), arrival(1, "y.jpg")], MODEL)
+        assert [(a.category, a.decided_by) for a in again] == [("bee", "person"), ("ant", "rule")]
+        assert categories(store) == {"ant": [4], "bee": [1, 3]}
+
+
+def test_a_merge_redirects_both_centres_from_then_on(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111, 0b1110000)
+        store.merge("new-1", into="new-2")
+        first, second = discover(store, 0b1111, 0b1110000)
+        assert (first.category, first.via) == ("new-2", "new-1")
+        assert (second.category, second.via) == ("new-2", None)
+        assert first.runner_up == Candidate("ant", 4)
+        assert store.catalogue.find("new-1") is store.catalogue.find("new-2")
+
+
+def test_undoing_a_merge_gives_each_its_images_back_also_those_that_came_since(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111, 0b1110000)
+        store.merge("new-1", into="ant")
+        discover(store, 0b1110)
+        assert categories(store)["ant"] == [2, 6]
+        store.undo()
+        assert categories(store) == {"ant": [], "bee": [], "new-1": [2, 6], "new-2": [4]}
+        assert store.register.match(code(0b1111)).category == "new-1"
+
+
+def test_merging_into_a_known_category_answers_as_known(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111)
+        store.merge("new-1", into="ant")
+        (answer,) = discover(store, 0b1111)
+        assert (answer.category, answer.is_new) == ("ant", False)
+        assert not store.catalogue.categories["new-1"].known
+
+
+def test_a_split_gives_the_images_a_centre_of_their_own(path: Path) -> None:
+    with new_store(path, radius=2) as store:
+        discover(store, 0b11110000, 0b11111000, 0b11111000)  # the first founds, the others lie one bit off
+        event = store.split([3, 4], name="moth").event
+        assert isinstance(event, Split)
+        assert event.row == (0b11111000).to_bytes(8, "little")
+        assert categories(store) == {"ant": [], "bee": [], "new-1": [2], "moth": [3, 4]}
+        assert discover(store, 0b11111100)[0].category == "new-2"
+        assert discover(store, 0b11100000)[0].category == "new-1"
+        assert discover(store, 0b11110000)[0].category == "new-1"
+
+
+@pytest.mark.parametrize("rule", ["nearest", "first"])
+def test_on_a_tie_the_centre_a_person_made_answers(path: Path, rule: Any) -> None:
+    with new_store(path, rule=rule) as store:
+        discover(store, 0b1111, 0b1111)
+        store.split([3])
+        assert discover(store, 0b1111)[0].category == "new-2"
+
+
+def test_the_same_content_is_recognised_when_asked_to(path: Path) -> None:
+    with new_store(path) as store:
+        first, twin, other = store.record([arrival(15, "x"), arrival(15, "x"), arrival(0, "y")], MODEL, once=True)
+        assert (first.image, first.created, first.decided_by) == (2, True, "rule")
+        assert (twin.image, twin.created, twin.decided_by) == (2, False, "record")
+        assert other.image == 3
+        store.move([2], "bee")
+        (later,) = store.record([arrival(15, "x")], MODEL, once=True)
+        assert (later.image, later.category, later.distance) == (2, "bee", 4)
+        assert store.log.length == 4  # created, two assigned, moved
+        (counted,) = store.record([arrival(0, "y")], MODEL)
+        assert counted.image == 5
+
+
+def test_names_are_unique_and_ids_stay(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111)
+        store.rename("new-1", "moth")
+        assert store.catalogue.find("moth") is store.catalogue.find("new-1")
+        for taken in ("ant", "moth", "  ", "two\nlines", "x" * 201):
+            with pytest.raises(StoreError):
+                store.rename("bee", taken) if taken != "moth" else store.rename("new-1", taken)
+        with pytest.raises(StoreError, match="taken by category new-1"):
+            store.rename("bee", "new-1")
+
+
+def test_a_name_that_looks_like_an_id_is_passed_over(path: Path) -> None:
+    with new_store(path) as store:
+        store.rename("ant", "new-1")
+        assert discover(store, 0b1111)[0].category == "new-2"
+
+
+def test_an_undone_id_is_never_given_again(path: Path) -> None:
+    with new_store(path) as store:
+        (answer,) = discover(store, 0b1111)
+        store.undo(answer.image)  # the founder, and with it the category
+        assert categories(store) == {"ant": [], "bee": []}
+        assert store.match(code(0b1111), b"").category is None
+        assert discover(store, 0b1111)[0].category == "new-2"
+    with Store.open(path) as store:
+        assert store.catalogue.find("new-1") is None
+        store.undo(5)
+        assert discover(store, 0b1111)[0].category == "new-3"
+
+
+def test_an_undo_that_later_events_depend_on_names_them(path: Path) -> None:
+    with new_store(path) as store:
+        founder, *_ = discover(store, 0b1111, 0b1110, 0b1110000)  # events 1-2, 3, 4-5
+        with pytest.raises(StoreError, match=r"event 2 \(Assigned\) cannot be undone.*3 \(Assigned\)"):
+            store.undo(founder.image)
+        store.merge("new-1", "new-2")  # 6
+        store.merge("new-2", "ant")  # 7
+        with pytest.raises(StoreError, match=r"event 6 \(Merged\) cannot be undone.*7 \(Merged\)"):
+            store.undo(6)
+        store.move([3], "bee")  # 8
+        store.confirm([3])  # 9
+        with pytest.raises(StoreError, match=r"depend on it: 9 \(Confirmed\)"):
+            store.undo(8)
+        store.rename("bee", "wasp")  # 10
+        store.rename("ant", "bug")  # 11
+        store.rename("ant", "gnat")  # 12
+        with pytest.raises(StoreError, match=r"depend on it: 12 \(Renamed\)"):
+            store.undo(11)
+        store.change_radius(2)  # 13
+        store.change_radius(3)  # 14
+        with pytest.raises(StoreError, match=r"depend on it: 14 \(RadiusChanged\)"):
+            store.undo(13)
+        for _ in range(9):
+            store.undo()
+        with pytest.raises(StoreError, match="nothing to undo"):
+            store.undo()
+        assert categories(store) == {"ant": [], "bee": [], "new-1": [2, 3], "new-2": [5]}
+        for _ in range(9):
+            store.redo()
+        with pytest.raises(StoreError, match="nothing to redo"):
+            store.redo()
+        assert store.catalogue.radius == 3
+        assert categories(store) == {"gnat": [2, 5], "wasp": [3]}
+
+
+def test_a_split_others_use_cannot_be_undone(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111, 0b1110)
+        split = store.split([3])
+        discover(store, 0b1110)
+        with pytest.raises(StoreError, match=r"5 \(Assigned\)"):
+            store.undo(split.number)
+        store.undo(5)
+        store.undo(split.number)
+        with pytest.raises(StoreError, match="undone already"):
+            store.undo(split.number)
+
+
+def test_what_came_in_between_can_forbid_a_redo(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111, 0b1110)
+        store.rename("new-1", "moth")
+        store.undo()
+        store.rename("bee", "moth")
+        with pytest.raises(StoreError, match=r"cannot be brought back.*6 \(Renamed\)"):
+            store.redo(4)
+        split = store.split([3])
+        store.move([2], "new-2")
+        store.undo()
+        store.undo(split.number)
+        with pytest.raises(StoreError, match="category new-2 it refers to is undone"):
+            store.redo(8)
+
+
+def test_people_are_told_what_is_not_there(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111)
+        store.rename("new-1", "moth")
+        with pytest.raises(StoreError, match="did you mean 'moth'"):
+            store.merge("mooth", "ant")
+        with pytest.raises(StoreError, match="no image 7"):
+            store.move([7], "ant")
+        with pytest.raises(StoreError, match="no image 1"):
+            store.split([1])  # an event, but not of an image
+        with pytest.raises(StoreError, match="into itself"):
+            store.merge("new-1", "moth")
+        with pytest.raises(SettingsError, match="0 to 8"):
+            store.change_radius(BITS + 1)
+        with pytest.raises(StoreError, match="has no event 9"):
+            store.undo(9)
+        assert store.log.length == 3
+
+
+def test_another_model_or_image_path_is_refused_with_a_way_on(path: Path) -> None:
+    with new_store(path) as store:
+        for other, why in (
+            (MODEL._replace(fingerprint="e" * 64), "another model"),
+            (MODEL._replace(preprocess=2), "version 1"),
+        ):
+            with pytest.raises(StoreError, match=why) as refused:
+                store.record([arrival(1)], other)
+            assert "reencode" in refused.value.remedy
+        store.record([arrival(1)], MODEL._replace(device="cuda:0"))  # the device may change; the log says so
+        assert {d["device"] for d in store.log.encoders().values()} == {"cuda:0"}
+
+
+def test_a_reader_follows_the_writer(path: Path) -> None:
+    with new_store(path) as writer, Store.open(path, write=False) as reader:
+        discover(writer, 0b1111)
+        assert reader.catalogue.last == 0
+        assert reader.refresh() == 2
+        assert reader.catalogue == writer.catalogue
+        assert reader.register.match(code(0b1111)).category == "new-1"
+        writer.merge("new-1", "ant")
+        reader.refresh()
+        assert reader.register.match(code(0b1111)).category == "ant"
+        with pytest.raises(StoreError, match="opened for reading"):
+            reader.rename("ant", "x")
+
+
+def test_a_group_is_the_loop(path: Path, tmp_path: Path) -> None:
+    values = np.random.default_rng(0).integers(0, 256, 60).tolist()
+    with new_store(path) as one, new_store(tmp_path / "b.db") as many:
+        for store in (one, many):
+            discover(store, 0b1111)
+            store.merge("new-1", "ant")
+        loop = [one.record([arrival(v, f"{i}")], MODEL)[0] for i, v in enumerate(values)]
+        assert many.record([arrival(v, f"{i}") for i, v in enumerate(values)], MODEL) == loop
+        assert one.catalogue == many.catalogue
+
+
+def test_opening_folds_only_what_came_after_the_snapshot(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "SNAPSHOT_EVERY", 5)
+    with new_store(path) as store:
+        for _ in range(9):
+            discover(store, 0b1111, 0b1110000)
+        assert store._snapshot_at >= 15
+    with Store.open(path) as store:
+        folded = []
+        monkeypatch.setattr(type(store.catalogue), "apply", lambda self, recorded, fetch: folded.append(recorded))
+        again = Store(type(store.log).open(path, write=False))
+        assert folded == []
+        assert again.catalogue == store.catalogue
+
+
+def test_the_register_of_a_fresh_store_is_the_one_it_was_made_with(path: Path) -> None:
+    with new_store(path, radius=3, rule="first") as store:
+        assert store.register.header() == fresh_register(3, "first").header()
