@@ -42,7 +42,8 @@ class Discoverer:
 
     Without a register it starts with a fresh one of the encoder's known categories. With a `store`, a file's name or
     an open `Store`, everything it discovers is kept there and the next discoverer goes on from there; a file that
-    does not exist is made. With `once`, an image the store has already is recognised and not counted again.
+    does not exist is made and starts from the register given, one that exists has its own. With `once`, an image
+    the store has already is recognised and not counted again.
     """
 
     def __init__(

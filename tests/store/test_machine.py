@@ -66,7 +66,7 @@ class Model:
                     names[event.category] = event.category
                     centres.append((event.category, fresh_register().row_from(event.row), 0))
                 case Assigned():
-                    images[number] = (event.via or event.category, event.decided_by == "person")
+                    images[number] = (event.via or event.category, False)
                 case Renamed():
                     names[event.category] = event.new
                 case Merged():
@@ -195,6 +195,13 @@ class StoreMachine(RuleBasedStateMachine):
         if undone is not None:
             assert self.edit(self.store.redo, undone.number) is not None
             assert _without_history(self.store) == before
+
+    @rule()
+    def undo_two_and_bring_back_the_later(self) -> None:
+        """Which must not stand on the earlier one when it is undone again."""
+        later, earlier = self.edit(self.store.undo), self.edit(self.store.undo)
+        if later and earlier and self.edit(self.store.redo, later.number):
+            self.edit(self.store.undo)
 
     @rule()
     def close_and_reopen(self) -> None:

@@ -223,8 +223,52 @@ def test_what_came_in_between_can_forbid_a_redo(path: Path) -> None:
         store.move([2], "new-2")
         store.undo()
         store.undo(split.number)
-        with pytest.raises(StoreError, match="category new-2 it refers to is undone"):
+        with pytest.raises(StoreError, match="category new-2 is undone"):
             store.redo(8)
+
+
+@pytest.mark.parametrize(
+    ("verb", "first", "second"),
+    [
+        ("rename", ("ant", "emmet"), ("ant", "bug")),
+        ("change_radius", (2,), (3,)),
+        ("move", ([1], "bee"), ([1], "new-1")),
+    ],
+)
+def test_an_edit_that_replaced_another_does_not_come_back_without_it(
+    path: Path, verb: str, first: Any, second: Any
+) -> None:
+    with new_store(path) as store:
+        discover(store, 1, 0b1111)
+        earlier, later = getattr(store, verb)(*first), getattr(store, verb)(*second)
+        state = store.catalogue.state()
+        store.undo()
+        store.undo()
+        with pytest.raises(StoreError, match="cannot be brought back"):
+            store.redo(later.number)
+        store.redo(earlier.number)
+        store.redo(later.number)
+        assert {**store.catalogue.state(), "last": 0, "undone": 0} == {**state, "last": 0, "undone": 0}
+
+
+def test_an_undone_split_frees_its_name(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111, 0b1110)
+        split = store.split([3], name="moth")
+        store.undo()
+        store.rename("bee", "moth")
+        with pytest.raises(StoreError, match=r"6 \(Renamed\)"):
+            store.redo(split.number)
+
+
+def test_an_undone_move_no_longer_speaks_for_the_same_image(path: Path) -> None:
+    with new_store(path) as store:
+        store.record([arrival(1, "x.jpg")], MODEL)
+        move = store.move([1], "bee")
+        (second,) = store.record([arrival(1, "x.jpg")], MODEL)
+        store.undo(move.number)
+        (third,) = store.record([arrival(1, "x.jpg")], MODEL)
+        assert (second.category, third.category) == ("bee", "ant")
 
 
 def test_people_are_told_what_is_not_there(path: Path) -> None:

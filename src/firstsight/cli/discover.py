@@ -65,15 +65,15 @@ def discover(
     from firstsight.discoverer import Discoverer
     from firstsight.methods.folder import load_model
 
-    trained = load_model(model, device)
-    if register is None:
-        discoverer = Discoverer(trained, trained.register(radius, rule))
-    else:
-        store = _store(register, trained, radius, rule, wait, _sync(sync))
-        discoverer = Discoverer(trained, store=store, once=once)
+    def start() -> Discoverer:
+        trained, durable = load_model(model, device), _sync(sync)
+        if register is None:
+            return Discoverer(trained, trained.register(radius, rule))
+        return Discoverer(trained, store=_store(register, trained, radius, rule, wait, durable), once=once)
+
     counts: Counter[str] = Counter()
     decided, named = tee(find_images(images))
-    with discoverer, _saving(save) as keep:
+    with _saving(save) as keep, start() as discoverer:
         for path, answer in zip(named, discoverer.discover_many(decided, errors="yield"), strict=True):
             line = json.dumps(_fields(path, answer))
             keep(line)

@@ -61,7 +61,7 @@ def run() -> None:
         app()
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            say("interrupted; a fit goes on with --resume")
+            say("interrupted; a fit goes on with --resume, a discover --register with --once")
         raise
     except FirstsightError as error:
         complain(error)

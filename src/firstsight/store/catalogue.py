@@ -150,7 +150,7 @@ class Catalogue:
     def _do(self, number: int, event: Event) -> None:
         match event:
             case Assigned():
-                self._put(number, self.position[event.home], PLACED if event.decided_by == "person" else 0)
+                self._put(number, self.position[event.home])
             case Created():
                 self._found(Category(event.category, event.category, False, number, event.row))
             case Renamed():
@@ -191,15 +191,15 @@ class Catalogue:
             case Undone():
                 raise AssertionError("an Undone is toggled, not taken back")
 
-    def _put(self, number: int, home: int, flags: int) -> None:
+    def _put(self, number: int, home: int) -> None:
         """An image arrives, or comes back."""
         if self.numbers and number <= self.numbers[-1]:
             index = self._index(number)
-            self.homes[index], self.flags[index] = home, flags
+            self.homes[index], self.flags[index] = home, 0
         else:
             self.numbers.append(number)
             self.homes.append(home)
-            self.flags.append(flags)
+            self.flags.append(0)
 
     def _place(self, images: Sequence[int], homes: Sequence[str], placed: Sequence[bool] | None = None) -> None:
         for i, (image, home) in enumerate(zip(images, homes, strict=True)):

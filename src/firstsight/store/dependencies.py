@@ -48,14 +48,33 @@ def dependants(events: Iterable[Recorded], catalogue: Catalogue, edits: Iterable
     return sorted(found)
 
 
-def missing(event: Event, catalogue: Catalogue) -> list[Key]:
-    """What an event needs that is not there: categories and images taken back."""
-    return sorted(
-        key
-        for key in reads(event)
-        if (key[0] == "category" and catalogue.categories[str(key[1])].gone)
-        or (key[0] == "image" and not catalogue.has_image(int(key[1])))
-    )
+def obstacles(event: Event, catalogue: Catalogue, brought: set[Key]) -> list[str]:
+    """Why an event cannot come into force again as it was; `brought` is what comes back with it."""
+    gone = [
+        f"{kind} {id} is undone"
+        for kind, id in sorted(reads(event) - brought)
+        if (kind == "category" and catalogue.categories[str(id)].gone)
+        or (kind == "image" and not catalogue.has_image(int(id)))
+    ]
+    return gone or _differences(event, catalogue)
+
+
+def _differences(event: Event, catalogue: Catalogue) -> list[str]:
+    """What an event replaced and is no longer there to be replaced."""
+    match event:
+        case Renamed() if catalogue.categories[event.category].name != event.old:
+            return [f"{event.category} is called {catalogue.categories[event.category].name!r} now"]
+        case RadiusChanged() if catalogue.radius != event.old:
+            return [f"the radius is {catalogue.radius} now"]
+        case Split() | Moved():
+            were = zip(event.images, event.homes, event.placed, strict=True)
+            moved = [i for i, home, by in were if (catalogue.home(i), catalogue.placed(i)) != (home, by)]
+            return [f"image {i} is not where it was" for i in moved[:5]]
+        case Confirmed():
+            were_placed = zip(event.images, event.placed, strict=True)
+            return [f"image {i} is not where it was" for i, by in were_placed if catalogue.placed(i) != by][:5]
+        case _:
+            return []
 
 
 def writes(number: int, event: Event) -> set[Key]:

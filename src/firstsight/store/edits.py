@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from firstsight.errors import StoreError
 from firstsight.store.catalogue import Catalogue, Category
-from firstsight.store.dependencies import dependants, missing, writes
+from firstsight.store.dependencies import dependants, obstacles, writes
 from firstsight.store.events import (
     Assigned,
     Confirmed,
@@ -123,10 +123,8 @@ def redo(
     what = f"event {targets[0].number} ({targets[0].kind}) cannot be brought back"
     _refuse_if(dependants(targets, catalogue, edits), what, fetch)
     brought = {key for t in targets for key in writes(t.number, t.event)}
-    if lost := [key for t in targets for key in missing(t.event, catalogue) if key not in brought]:
-        raise StoreError(
-            f"{what}: {', '.join(f'{kind} {id}' for kind, id in lost)} it refers to is undone", "bring that back first"
-        )
+    if why := [reason for t in targets for reason in obstacles(t.event, catalogue, brought)]:
+        raise StoreError(f"{what}: {'; '.join(why)}", "bring back or undo what changed it first")
     return Undone((last.number,))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from firstsight.protocols import Assignment, Candidate
+from firstsight.protocols import Assignment
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ class Assigned:
     @classmethod
     def of(cls, answer: Assignment, source: str, encoder: int, row: bytes, content: bytes) -> Assigned:
         assert answer.category is not None, "only a pure match answers without a category"
-        other = answer.runner_up or Candidate("", 0)
+        other = answer.runner_up
         return cls(
             source=source,
             category=answer.category,
             via=answer.via,
             distance=answer.distance,
             radius=answer.radius,
-            runner_up=other.category or None,
-            runner_up_distance=other.distance if other.category else None,
+            runner_up=other.category if other else None,
+            runner_up_distance=other.distance if other else None,
             decided_by=answer.decided_by,
             encoder=encoder,
             row=row,

@@ -304,5 +304,7 @@ def _errors(path: Path) -> Iterator[None]:
             f"{path} could not be written: {text}",
             "free some space or make the file writable, then go on: everything acknowledged so far is there",
         ) from None
+    except sqlite3.ProgrammingError as error:  # not the file's fault: it was closed, or is used by two threads at once
+        raise StoreError(f"{path}: {error}", "open it again") from None
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise _damaged(path, str(error)) from None
