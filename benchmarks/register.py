@@ -98,7 +98,7 @@ def plain_loop(centres: list[list[int]], codes: list[list[int]], radius: int) ->
 
 
 def make_centres(bits: int, radius: int, count: int) -> Words:
-    """Centres more than the radius apart: founded by a stream where the table is quick, drawn where room abounds."""
+    """Centres founded by a stream, hence apart, where that is quick; drawn at random above 16 bits."""
     rng = np.random.default_rng(0)
     if bits <= 16:
         register = CodeRegister(bits, radius)

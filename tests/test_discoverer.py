@@ -13,8 +13,10 @@ import firstsight
 from firstsight.checks import check_discoverer
 from firstsight.data.folder import find_images
 from firstsight.discoverer import BATCH
-from firstsight.errors import ImageError
+from firstsight.errors import ImageError, StoreError
 from firstsight.methods.model import Model
+from firstsight.store.events import Assigned
+from firstsight.store.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +69,24 @@ def test_what_came_before_a_bad_image_stays_recorded(model: Model, images: list[
     expected = fresh(model)
     expected.discover_one(images[0])
     assert list(discoverer.predict_many(images)) == list(expected.predict_many(images))
+
+
+def test_a_store_of_another_model_is_refused_and_let_go(model: Model, images: list[Path], tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    Store.create(path, model.register(), model.provenance._replace(fingerprint="0" * 64)).close()
+    for _ in range(2):
+        with pytest.raises(StoreError, match="another model"):
+            firstsight.Discoverer(model, store=path)
+
+
+def test_a_discoverer_leaves_a_store_it_was_given_open(model: Model, images: list[Path], tmp_path: Path) -> None:
+    with Store.create(tmp_path / "a.db", model.register(), model.provenance) as store:
+        with firstsight.Discoverer(model, store=store) as discoverer:
+            answer = discoverer.discover_one(images[0].read_bytes(), source="camera 7")
+        assert [store.catalogue.category_of(n) for n in store.catalogue.numbers] == [answer.category]
+        recorded = store.log.event(answer.image or 0).event
+        assert isinstance(recorded, Assigned)
+        assert recorded.source == "camera 7"
 
 
 def test_images_are_read_only_a_little_ahead(model: Model, images: list[Path]) -> None:

@@ -104,6 +104,8 @@ def check_save_and_load(fresh: Callable[[], Discoverer], images: Sequence[ImageL
         for part in (images[:half], images[half:]):
             with _stored(fresh(), path) as discoverer:
                 answers += list(discoverer.discover_many(part))
+                store = _store(discoverer)
+                assert store.replay() == store.catalogue, "the log, replayed, says something else than the store"
     decisions = [(a.category, a.is_new, a.created, a.distance, a.runner_up) for a in answers]
     assert decisions == [(a.category, a.is_new, a.created, a.distance, a.runner_up) for a in expected], (
         "a store changed the answers"

@@ -56,11 +56,16 @@ class Discoverer:
         self.encoder = encoder
         self.once = once
         self._own = encoder.register() if register is None else register
-        self.store = store if isinstance(store, Store) or store is None else self._opened(Path(store))
+        self._opened = None if isinstance(store, Store) or store is None else self._open(Path(store))
+        self.store = store if isinstance(store, Store) else self._opened
         if self.store is not None:
-            self.store.check_model(encoder.provenance)
+            try:
+                self.store.check_model(encoder.provenance)
+            except BaseException:
+                self.close()
+                raise
 
-    def _opened(self, path: Path) -> Store:
+    def _open(self, path: Path) -> Store:
         return Store.open(path) if path.exists() else Store.create(path, self._own, self.encoder.provenance)
 
     def __enter__(self) -> Self:
@@ -72,9 +77,9 @@ class Discoverer:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store, if there is one."""
-        if self.store is not None:
-            self.store.close()
+        """Let go of the store, if this opened it."""
+        if self._opened is not None:
+            self._opened.close()
 
     @property
     def register(self) -> Register:

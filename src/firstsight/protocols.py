@@ -119,7 +119,11 @@ class Register(Protocol):
     # What a store needs, to keep a register and to let people correct it
 
     radius: Any  # how far a category reaches, settable
-    comparisons: int  # how often a row was compared with a centre so far
+
+    @property
+    def comparisons(self) -> int:
+        """How often a row was compared with a centre to answer it, since the last rebuild."""
+        ...
 
     def header(self) -> dict[str, Any]:
         """What it takes to start the same register again, as JSON; its `kind` and `radius` among it."""
@@ -153,8 +157,8 @@ class Register(Protocol):
         """SettingsError where a radius cannot be."""
         ...
 
-    def rebuild(self, centres: Iterable[Centre], born: int = 0, reserved: Iterable[str] = ()) -> None:
-        """Start again from these centres, by rank; new ids are numbered on from `born`, and pass over reserved ones."""
+    def rebuild(self, centres: Iterable[Centre], reserved: Iterable[str] = ()) -> None:
+        """Start again from these centres, by rank; new ids pass over the reserved ones."""
         ...
 
 

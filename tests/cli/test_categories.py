@@ -134,6 +134,7 @@ def test_images_go_by_number_or_by_file(register: Path, moths: Path) -> None:
     known = listed(register, "list")[0]["id"]
     for name in (path, f"{path.parent.name}/{path.name}"):
         assert "moved" in categories(register, "move", name, "--to", known).stderr
+    refused(8, f"{path.name} may be any of 8 images", "categories", register, "confirm", path.name)
     refused(8, "no image nowhere.jpg", "categories", register, "move", "nowhere.jpg", "--to", known)
     refused(8, "no image 99999", "categories", register, "confirm", 99999)
     refused(8, "did you mean 'new-1'", "categories", register, "show", "neww-1")
@@ -184,6 +185,12 @@ def test_what_is_no_register_is_said_to_be_none(tmp_path: Path) -> None:
     refused(8, "damaged", "categories", tmp_path / "notes.db")
     refused(8, "no such register", "categories", tmp_path / "none.db", "undo")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.db"]
+
+
+def test_a_backup_is_a_register(register: Path, tmp_path: Path) -> None:
+    categories(register, "backup", tmp_path / "copy.db")
+    assert listed(tmp_path / "copy.db", "list") == listed(register, "list")
+    refused(8, "exists already", "categories", register, "backup", tmp_path / "copy.db")
 
 
 def test_names_are_shown_as_they_are(register: Path) -> None:

@@ -232,8 +232,8 @@ def test_a_changed_radius_decides_about_what_comes(rule: Any) -> None:
 
 def test_a_rebuilt_register_numbers_on_and_passes_over_reserved_names() -> None:
     register = CodeRegister(8, 0)
-    register.rebuild([], born=6, reserved=["new-7"])
-    assert register.assign(words(1)[0]).category == "new-8"
+    register.rebuild([Centre(words(3)[0], "new-1", "new-1")], reserved=["new-2", "new-4"])
+    assert [register.assign(words(code)[0]).category for code in (1, 2)] == ["new-3", "new-5"]
 
 
 def test_the_header_starts_the_same_register_again() -> None:

@@ -25,7 +25,6 @@ from firstsight.errors import FirstsightError
 from firstsight.protocols import Provenance
 from firstsight.register.codes import CodeRegister
 from firstsight.store import store as store_module
-from firstsight.store.catalogue import Catalogue
 from firstsight.store.events import Assigned, to_columns
 from firstsight.store.store import Arrival, Store
 
@@ -46,6 +45,7 @@ def main(kills: int, seed: int = 0) -> None:
         with Store.open(path) as store:
             events, images = store.log.length, len(store.catalogue.numbers)
     assert "torch" not in sys.modules
+    assert len(acknowledged) > 5 * kills, "the children hardly came to work"
     took = time.monotonic() - began
     print(f"{kills} kills in {took:.0f} s: {len(acknowledged):,} acknowledged events, all there;")
     print(f"{events:,} in the log; {images:,} images, none twice; the register equalled its replay after each kill")
@@ -119,9 +119,7 @@ def check(path: Path, acknowledged: dict[int, str]) -> None:
         assert [each.number for each in events] == list(range(1, len(events) + 1))
         contents = [each.event.content for each in events if isinstance(each.event, Assigned)]
         assert len(set(contents)) == len(contents), "an image was recorded twice"
-        replayed = Catalogue([(c.category, register().row_bytes(c.row)) for c in register().known_centres()], 1)
-        for each in events:
-            replayed.apply(each, store.log.event)
+        replayed = store.replay()
         assert replayed == store.catalogue, "the snapshot and the replay differ"
         again = Store.open(path, write=False)
         again.catalogue = replayed

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -18,7 +19,7 @@ from tiny_store import BITS, code, discover, fresh_register, new_store
 
 from firstsight.errors import FirstsightError
 from firstsight.protocols import Centre
-from firstsight.store.catalogue import Catalogue
+from firstsight.store import store as store_module
 from firstsight.store.events import (
     Assigned,
     Confirmed,
@@ -203,10 +204,13 @@ class StoreMachine(RuleBasedStateMachine):
         if later and earlier and self.edit(self.store.redo, later.number):
             self.edit(self.store.undo)
 
-    @rule()
-    def close_and_reopen(self) -> None:
+    @rule(every=st.sampled_from([1, 10_000]))
+    def close_and_reopen(self, every: int) -> None:
+        """With a snapshot and without."""
         before = self.store.catalogue.state()
-        self.store.close()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(store_module, "SNAPSHOT_EVERY", every)
+            self.store.close()
         self.store = Store.open(self.folder / "a.db")
         assert self.store.catalogue.state() == before
 
@@ -241,11 +245,7 @@ class StoreMachine(RuleBasedStateMachine):
     def a_replay_from_the_first_event_gives_the_same(self) -> None:
         if not hasattr(self, "store"):
             return
-        known = [(c.category, fresh_register().row_bytes(c.row)) for c in fresh_register().known_centres()]
-        replayed = Catalogue(known, 1)
-        for recorded in self.store.log.events():
-            replayed.apply(recorded, self.store.log.event)
-        assert replayed == self.store.catalogue
+        assert self.store.replay() == self.store.catalogue
 
     @invariant()
     def names_are_unique_and_old_ids_still_lead_somewhere(self) -> None:

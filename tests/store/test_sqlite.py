@@ -19,6 +19,8 @@ from tiny_store import MODEL, arrival, code, discover, fresh_register, new_store
 from firstsight.errors import DiskError, FirstsightError, StoreError
 from firstsight.files import FileLock
 from firstsight.store import schema
+from firstsight.store import store as store_module
+from firstsight.store.events import Assigned
 from firstsight.store.store import Store
 
 
@@ -125,7 +127,7 @@ def test_a_failed_write_leaves_the_register_as_the_log_is(path: Path, monkeypatc
     with new_store(path) as store:
         real = store.log.append
 
-        def fail(events: Any) -> Any:
+        def fail(events: Any, times: Any) -> Any:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(store.log, "append", fail)
@@ -173,18 +175,23 @@ def opens(path: Path, state: Any) -> bool:
     except StoreError:
         return False
     with store:
-        assert store.catalogue.state() == state
-        assert len(list(store.log.events())) == store.log.length
+        assert (store.catalogue.state(), store.log.encoders()) == state
+        for recorded in store.log.events():
+            if isinstance(recorded.event, Assigned):
+                assert recorded.number in store.log.with_content(recorded.event.content)
     return True
 
 
-def test_a_damaged_file_is_found_out_wherever_the_damage_is(path: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_is_found_out_wherever_the_damage_is(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every hundredth byte of the file in turn: it opens as it was, or not at all."""
+    monkeypatch.setattr(store_module, "SNAPSHOT_EVERY", 1)
     with new_store(path) as store:
         for i in range(20):
             discover(store, 0b1111 ^ (i * 13 % 256))
         store.rename("new-1", "moth")
-        state = store.catalogue.state()
+        state = (store.catalogue.state(), store.log.encoders())
     intact = path.read_bytes()
     copy, refused = tmp_path / "copy.db", 0
     for offset in range(0, len(intact), 101):
@@ -224,9 +231,11 @@ def _edit_by_hand(path: Path, *statements: str) -> None:
         "UPDATE snapshots SET number = 2",
         "UPDATE header SET value = replace(value, '\"radius\": 1', '\"radius\": 2')",
         "DELETE FROM header",
+        "UPDATE encoders SET description = replace(description, 'cpu', 'gpu')",
     ],
 )
-def test_a_log_changed_by_other_hands_is_refused(path: Path, statement: str) -> None:
+def test_a_log_changed_by_other_hands_is_refused(path: Path, statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "SNAPSHOT_EVERY", 1)
     with new_store(path) as store:
         discover(store, 1, 0b1111, 0)
     _edit_by_hand(path, statement)
@@ -302,6 +311,27 @@ def test_reading_works_where_nothing_can_be_written(
     monkeypatch.setattr("firstsight.store.sqlite.sqlite3.connect", no_shared_memory)
     with Store.open(elsewhere, write=False) as store:
         assert store.catalogue.find("new-1") is not None
+
+
+def test_a_backup_holds_what_was_there_while_the_writer_goes_on(path: Path, tmp_path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111)
+        state = store.catalogue.state()
+        with Store.open(path, write=False) as reader:
+            reader.log.back_up(tmp_path / "copy.db")
+            with pytest.raises(StoreError, match="exists already"):
+                reader.log.back_up(tmp_path / "copy.db")
+        discover(store, 0b1110000)
+    with Store.open(tmp_path / "copy.db") as copy:
+        assert copy.catalogue.state() == state
+
+
+def test_a_closed_store_says_so_and_may_be_closed_again(path: Path) -> None:
+    store = new_store(path)
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.rename("ant", "emmet")
 
 
 def test_a_store_needs_a_fresh_name_or_a_file_that_is_there(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from tiny_store import BITS, MODEL, arrival, code, discover, fresh_register, new
 
 from firstsight.errors import SettingsError, StoreError
 from firstsight.protocols import Assignment, Candidate
+from firstsight.store import snapshot
 from firstsight.store import store as store_module
 from firstsight.store.events import Assigned, Created, Split
 from firstsight.store.store import Store
@@ -340,6 +343,64 @@ def test_opening_folds_only_what_came_after_the_snapshot(path: Path, monkeypatch
         again = Store(type(store.log).open(path, write=False))
         assert folded == []
         assert again.catalogue == store.catalogue
+
+
+def test_a_name_given_on_after_an_undo_survives_a_snapshot(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "SNAPSHOT_EVERY", 1)
+    with new_store(path) as store:
+        discover(store, 0b1111, 0b1110)
+        store.split([3], name="moth")
+        store.undo()
+        store.rename("bee", "moth")
+    with Store.open(path) as store:
+        assert store._snapshot_at == store.catalogue.last
+        assert store.catalogue == store.replay()
+        with pytest.raises(StoreError, match="taken by category bee"):
+            store.rename("ant", "moth")
+        store.rename("moth", "wasp")
+
+
+def test_a_snapshot_of_another_version_is_passed_over(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "SNAPSHOT_EVERY", 1)
+    with new_store(path) as store:
+        discover(store, 0b1111, 0b1110)
+    monkeypatch.setattr(snapshot, "VERSION", snapshot.VERSION + 1)
+    with Store.open(path) as store:
+        assert store._snapshot_at == 0
+        assert categories(store)["new-1"] == [2, 3]
+
+
+def test_the_same_image_follows_its_category_out_of_a_merge(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111)
+        store.record([arrival(1, "x.jpg")], MODEL)
+        store.move([3], "new-1")
+        store.merge("new-1", "ant")
+        (again,) = store.record([arrival(1, "x.jpg")], MODEL)
+        assert (again.category, again.via, again.decided_by) == ("ant", "new-1", "person")
+        store.undo()
+        assert categories(store)["new-1"] == [2, 3, 6]
+
+
+def test_threads_that_ask_do_not_disturb_the_one_that_records(path: Path) -> None:
+    with new_store(path, radius=0) as store:
+        stop = Event()
+
+        def ask() -> int:
+            asked = 0
+            while not stop.is_set():
+                store.match(code(asked % 256), b"")
+                asked += 1
+            return asked
+
+        with ThreadPoolExecutor(2) as pool:
+            asking = [pool.submit(ask) for _ in range(2)]
+            answers = [discover(store, value, 255 - value) for value in range(1, 120)]
+            stop.set()
+            assert all(each.result() > 0 for each in asking)
+        created = [a.category for group in answers for a in group if a.created]
+        assert len(created) == len(set(created)) == 238
+        assert store.replay() == store.catalogue
 
 
 def test_the_register_of_a_fresh_store_is_the_one_it_was_made_with(path: Path) -> None:

@@ -228,6 +228,17 @@ def export_(
 
 
 @app.command()
+def backup(
+    context: typer.Context,
+    target: Annotated[Path, typer.Argument(help="The copy to make.", metavar="COPY.db")],
+) -> None:
+    """Copy the register as it is now, also while it is being written."""
+    with _reading(context) as store:
+        store.log.back_up(target)
+    say(f" {target} holds everything up to now")
+
+
+@app.command()
 def reencode(
     context: typer.Context,
     model: Annotated[Path, typer.Argument(help="The model to go on with.", metavar="MODEL")],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from itertools import tee
 from pathlib import Path
@@ -21,8 +21,8 @@ from firstsight.protocols import Assignment
 from firstsight.store.sqlite import Sync
 
 if TYPE_CHECKING:
-    from firstsight.config import Rule
     from firstsight.methods.model import Model
+    from firstsight.protocols import Register
     from firstsight.store.store import Store
 
 
@@ -65,15 +65,14 @@ def discover(
     from firstsight.discoverer import Discoverer
     from firstsight.methods.folder import load_model
 
-    def start() -> Discoverer:
-        trained, durable = load_model(model, device), _sync(sync)
-        if register is None:
-            return Discoverer(trained, trained.register(radius, rule))
-        return Discoverer(trained, store=_store(register, trained, radius, rule, wait, durable), once=once)
-
+    durable = _sync(sync)
     counts: Counter[str] = Counter()
     decided, named = tee(find_images(images))
-    with _saving(save) as keep, start() as discoverer:
+    with _saving(save) as keep, ExitStack() as held:
+        trained = load_model(model, device)
+        start = trained.register(radius, rule)
+        store = held.enter_context(_store(register, trained, start, rule, radius, wait, durable)) if register else None
+        discoverer = Discoverer(trained, start, store, once)
         for path, answer in zip(named, discoverer.discover_many(decided, errors="yield"), strict=True):
             line = json.dumps(_fields(path, answer))
             keep(line)
@@ -108,12 +107,14 @@ def _sync(value: str) -> Sync:
     return cast("Sync", value)
 
 
-def _store(path: Path, model: Model, radius: int | None, rule: Rule | None, wait: float, sync: Sync) -> Store:
+def _store(
+    path: Path, model: Model, start: Register, rule: str | None, radius: int | None, wait: float, sync: Sync
+) -> Store:
     """The register's file, made if it is not there. A radius given changes it; its rule is for good."""
     from firstsight.store.store import Store
 
     if not path.exists():
-        return Store.create(path, model.register(radius, rule), model.provenance, sync, wait)
+        return Store.create(path, start, model.provenance, sync, wait)
     store = Store.open(path, sync=sync, wait=wait)
     try:
         held = store.register.header()["rule"]

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from firstsight.protocols import Assignment, Candidate
 
-NONE = -1
-
 
 @dataclass(frozen=True, eq=False)
 class Assignments(Sequence[Assignment]):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import Any, get_args
 
 import numpy as np
@@ -53,7 +52,6 @@ class CodeRegister:
         self.rule = rule
         self.check_radius(radius)
         self._radius = radius
-        self.comparisons = 0
         self.known = len(names)
         self.names = list(names)
         self._known_centres = [] if centres is None else [Centre(c, n, n) for c, n in zip(centres, names, strict=True)]
@@ -74,6 +72,11 @@ class CodeRegister:
     def check_radius(self, radius: int) -> None:
         if radius != int(radius) or not 0 <= radius <= self.bits:
             raise SettingsError(f"radius is {radius}; with {self.bits} bits it can be 0 to {self.bits}")
+
+    @property
+    def comparisons(self) -> int:
+        """How often a code was compared with a centre, or looked up, since the last rebuild."""
+        return self._index.comparisons
 
     @property
     def centres(self) -> Words:
@@ -124,30 +127,30 @@ class CodeRegister:
         apart = hamming(self.centres, row)
         return [Candidate(self.names[self._owner_of[i]], int(apart[i])) for i in np.flatnonzero(apart <= within)]
 
-    def rebuild(self, centres: Iterable[Centre], born: int = 0, reserved: Iterable[str] = ()) -> None:
+    def rebuild(self, centres: Iterable[Centre], reserved: Iterable[str] = ()) -> None:
         """Start again from these centres, given in order of rank: on a tie, and for `first`, the one before answers.
 
         A category may have several, and those of merged categories answer for another.
         """
-        del self.names[self.known :]
+        self.names = self.names[: self.known]  # a new list: answers given earlier keep theirs
         self._position = {name: i for i, name in enumerate(self.names)}
         self._centres = Centres(self.words)
         self._owner_of: list[int] = []  # the category each centre answers for, and
         self._home: list[int] = []  # the one it was made for
         self._merged = False
-        self.born = born
-        self.reserved = set(reserved)
+        self._born = 0
+        self._reserved = set(reserved)
         self._append(list(centres))
         self._index = self._new_index()
 
     def next_name(self) -> str:
         """new-1, new-2, ... passing over names that mean something already."""
-        numbers = count(self.born + 1)
-        return next(n for n in (f"new-{i}" for i in numbers) if n not in self._position and n not in self.reserved)
+        while (name := f"new-{self._born + 1}") in self._position or name in self._reserved:
+            self._born += 1
+        return name
 
     def match(self, row: NDArray[Any]) -> Assignment:
         """What this code is; changes nothing."""
-        self.comparisons += self._index.cost
         nearest, distance, second, second_distance, chosen, apart = self._index.find(row)
         if self.rule != "first":
             chosen, apart = (nearest if distance <= self.radius else -1), distance
@@ -182,7 +185,6 @@ class CodeRegister:
         start, size = 0, CHUNK
         while start < len(rows):
             chunk = rows[start : start + size]
-            self.comparisons += len(chunk) * self._index.cost
             standing = self._index.look_up(chunk)
             born = self._found_all(chunk, standing)
             founders += [(start + row, centre) for row, centre in born]
@@ -205,7 +207,6 @@ class CodeRegister:
     def _found(self, row: Words) -> str:
         """Make a code the centre of a new category."""
         name = self.next_name()
-        self.born = int(name.removeprefix("new-"))
         self._append([Centre(row, name, name)])
         self._index.add(self._centres.count - 1)
         return name

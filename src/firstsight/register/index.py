@@ -55,10 +55,7 @@ class Centres:
 class Index(Protocol):
     """Where a register looks codes up. The centres are the register's; `add` says one has come."""
 
-    @property
-    def cost(self) -> int:
-        """How many comparisons a look-up takes."""
-        ...
+    comparisons: int  # made to answer, so far
 
     def add(self, centre: int) -> None: ...
 
@@ -79,13 +76,12 @@ class Table:
     A centre joins only the codes it can change: those nearer to it than the worst second distance in the table.
     """
 
-    cost = 1
-
     def __init__(self, bits: int, centres: Centres, reach: int | None, reference: bool) -> None:
         self.bits = bits
         self.centres = centres
         self.reference = reference
         self.standing = Standing(1 << bits, reach)
+        self.comparisons = 0
         self._worst = FAR  # an upper bound of all second distances, refreshed now and then
         for centre in range(centres.count):
             self.add(centre)
@@ -105,9 +101,11 @@ class Table:
         self.standing.join(codes[:count] ^ code, centre, distances[:count], self.centres.owner)
 
     def find(self, row: Words) -> Place:
+        self.comparisons += 1
         return self.standing[int(row[0])]
 
     def look_up(self, rows: Words) -> Standing:
+        self.comparisons += len(rows)
         return self.standing.take(rows[:, 0].astype(np.intp))
 
     def update(self, standing: Standing, rows: Words, start: int) -> None:
@@ -122,10 +120,7 @@ class Scan:
         self.centres = centres
         self.reach = reach
         self.reference = reference
-
-    @property
-    def cost(self) -> int:
-        return self.centres.count
+        self.comparisons = 0
 
     def add(self, centre: int) -> None:
         pass  # it is among the centres, which is all a scan needs
@@ -136,7 +131,9 @@ class Scan:
             return Place(-1, FAR, -1, FAR, -1, FAR)
         apart = np.empty((1, count), dtype=np.int16)
         for first in range(0, count, LONG):
-            apart[0, first : first + LONG] = self._distances(row[None], first, first + LONG)
+            tile = self._distances(row[None], first, first + LONG)
+            apart[0, first : first + LONG] = tile
+            self.comparisons += tile.size
         first = -1 if self.reach is None or not (within := apart[0] <= self.reach).any() else int(within.argmax())
         first_distance = int(apart[0, first]) if first >= 0 else FAR
         nearest = apart.argmin(1)
@@ -147,6 +144,7 @@ class Scan:
 
     def look_up(self, rows: Words) -> Standing:
         standing = Standing(len(rows), self.reach)
+        self.comparisons += len(rows) * self.centres.count
         if len(rows) * self.centres.count < THREADS_FROM:
             self._compare(rows, standing, 0, len(rows))
         else:  # NumPy lets go of the interpreter while it counts
@@ -158,6 +156,7 @@ class Scan:
 
     def update(self, standing: Standing, rows: Words, start: int) -> None:
         newest = self.centres.count - 1
+        self.comparisons += len(rows) - start
         standing.join(slice(start, None), newest, hamming(rows[start:], self.centres.codes[newest]), self.centres.owner)
 
     def _compare(self, rows: Words, standing: Standing, start: int, stop: int) -> None:

@@ -5,7 +5,6 @@ Pure state: no files, no register, no clock. `apply` takes events in the order o
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -116,12 +115,6 @@ class Catalogue:
         here = [c for c in self.categories.values() if not c.gone]
         here.sort(key=lambda c: (0, -c.founded) if c.by_person else (1, self.position[c.id]))
         return ((c.row, self.resolve(c.id), c.id) for c in here)
-
-    @property
-    def born(self) -> int:
-        """The highest number a new category was ever called by."""
-        numbers = (re.fullmatch(r"new-(\d+)", c.id) for c in self.categories.values() if not c.known)
-        return max((int(match[1]) for match in numbers if match), default=0)
 
     # ------------------------------------------------------------------ folding
 
@@ -238,15 +231,16 @@ class Catalogue:
     # ------------------------------------------------------------------ comparing and keeping
 
     def state(self) -> dict[str, Any]:
-        """Everything, as JSON and arrays: what a snapshot keeps, and what two catalogues are compared by."""
+        """A copy of everything, as JSON and arrays: for snapshots, and to compare two catalogues by."""
         return {
             "last": self.last,
             "radius": self.radius,
             "categories": [{**vars(c), "row": c.row.hex()} for c in self.categories.values()],
+            "names": dict(self.names),
             "undone": sorted(self.undone),
-            "numbers": self.numbers,
-            "homes": self.homes,
-            "flags": self.flags,
+            "numbers": self.numbers[:],
+            "homes": self.homes[:],
+            "flags": self.flags[:],
         }
 
     @classmethod
@@ -255,9 +249,7 @@ class Catalogue:
         catalogue = cls([], state["radius"])
         for values in state["categories"]:
             catalogue._found(Category(**{**values, "row": bytes.fromhex(values["row"])}))
-            if values["gone"]:
-                catalogue._lose(values["id"])
-        catalogue.last, catalogue.undone = state["last"], set(state["undone"])
+        catalogue.last, catalogue.undone, catalogue.names = state["last"], set(state["undone"]), dict(state["names"])
         catalogue.numbers, catalogue.homes, catalogue.flags = state["numbers"], state["homes"], state["flags"]
         return catalogue
 

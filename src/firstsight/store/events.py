@@ -130,7 +130,6 @@ class Undone:
 
 
 Event: TypeAlias = Assigned | Created | Renamed | Merged | Split | Moved | Confirmed | RadiusChanged | Undone
-Edit: TypeAlias = Renamed | Merged | Split | Moved | Confirmed | RadiusChanged
 
 KINDS: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (Assigned, Created, Renamed, Merged, Split, Moved, Confirmed, RadiusChanged, Undone)

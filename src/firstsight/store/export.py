@@ -15,7 +15,7 @@ from pathlib import Path
 from firstsight.errors import DataError
 from firstsight.files import new_folder, write_file
 from firstsight.store.store import Store
-from firstsight.store.views import Placed, images, summaries
+from firstsight.store.views import Member, images, summaries
 
 COPY: dict[str, Callable[[Path, Path], object]] = {
     "copy": shutil.copyfile,
@@ -27,7 +27,7 @@ COPY: dict[str, Callable[[Path, Path], object]] = {
 def export_csv(store: Store, path: Path) -> int:
     """One line per image; how many."""
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, [field.name for field in fields(Placed)])
+    writer = csv.DictWriter(text, [field.name for field in fields(Member)])
     writer.writeheader()
     rows = [asdict(image) for image in images(store)]
     writer.writerows(rows)
@@ -37,7 +37,7 @@ def export_csv(store: Store, path: Path) -> int:
 
 def export_json(store: Store, path: Path) -> int:
     """Every category with its images; how many images."""
-    members: dict[str, list[Placed]] = {}
+    members: dict[str, list[Member]] = {}
     for image in images(store):
         members.setdefault(image.category, []).append(image)
     content = [

@@ -38,9 +38,9 @@ def reencode(store: Store, encoder: Encoder, path: Path, progress: Progress) -> 
     rows = _rows(store, encoder, register, progress)
     with new_file(path) as temporary, Store.create(temporary, register, encoder.provenance) as new:
         source = iter(store.log.events())
+        entry = new.log.encoder(encoder.provenance._asdict())
         while group := list(islice(source, GROUP)):
-            entry = new.log.encoder(encoder.provenance._asdict())
-            new.log.append([_anew(each, rows, register, entry) for each in group], [each.at for each in group])
+            new.take_over([_anew(each, rows, register, entry) for each in group], [each.at for each in group])
     return store.log.length
 
 

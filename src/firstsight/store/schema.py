@@ -22,7 +22,7 @@ MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
 
 TABLES = """
 CREATE TABLE header (key TEXT PRIMARY KEY, value TEXT NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE encoders (id INTEGER PRIMARY KEY, description TEXT NOT NULL UNIQUE);
+CREATE TABLE encoders (id INTEGER PRIMARY KEY, description TEXT NOT NULL UNIQUE, crc INTEGER NOT NULL);
 CREATE TABLE events (
     number INTEGER PRIMARY KEY,  -- 1, 2, 3, ... without a gap
     kind TEXT NOT NULL,
@@ -69,7 +69,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     version = check(connection, path)
     if version == FORMAT:
         return
-    _back_up(connection, path.with_name(f"{path.name}.format-{version}.bak"))
+    back_up(connection, path.with_name(f"{path.name}.format-{version}.bak"))
     for step in range(version, FORMAT):
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -81,8 +81,8 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
             raise
 
 
-def _back_up(connection: sqlite3.Connection, path: Path) -> None:
-    """A copy of the whole file, on the disk before anything is changed."""
+def back_up(connection: sqlite3.Connection, path: Path) -> None:
+    """A copy of the whole file as of one moment, on the disk when this returns."""
     with new_file(path) as temporary, closing(sqlite3.connect(temporary)) as copy:
         connection.backup(copy)
 

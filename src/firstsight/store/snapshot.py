@@ -10,6 +10,7 @@ from typing import Any
 
 from firstsight.store.catalogue import Catalogue
 
+VERSION = 1  # of another version, a snapshot is passed over and the log folded from the start
 ARRAYS = ("numbers", "homes", "flags")
 
 
@@ -17,15 +18,17 @@ def pack(catalogue: Catalogue) -> bytes:
     """One line of JSON that ends the header, then the arrays, little-endian; compressed."""
     state = catalogue.state()
     arrays: list[array[Any]] = [state.pop(name) for name in ARRAYS]
-    header = {**state, "arrays": [[a.typecode, len(a)] for a in arrays]}
+    header = {"version": VERSION, **state, "arrays": [[a.typecode, len(a)] for a in arrays]}
     body = b"".join(_little(a).tobytes() for a in arrays)
     return zlib.compress(json.dumps(header, separators=(",", ":")).encode() + b"\n" + body, level=1)
 
 
-def unpack(content: bytes) -> Catalogue:
-    """The catalogue again; ValueError, KeyError, TypeError or zlib.error where that is none."""
+def unpack(content: bytes) -> Catalogue | None:
+    """The catalogue again, if it was packed by this version."""
     header, _, body = zlib.decompress(content).partition(b"\n")
     state = json.loads(header)
+    if state.pop("version") != VERSION:
+        return None
     for name, (typecode, length) in zip(ARRAYS, state.pop("arrays"), strict=True):
         state[name] = array(typecode)
         size = length * state[name].itemsize

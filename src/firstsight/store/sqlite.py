@@ -23,6 +23,13 @@ from firstsight.store.events import BY_RULE, Event, Recorded, from_columns, to_c
 
 Sync = Literal["full", "normal"]
 COLUMNS = "number, kind, at, body, row, content, crc"
+DISK = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+)
 RESTORE = "restore it from a backup; what is left of it has not been touched"
 
 
@@ -123,12 +130,14 @@ class SqliteLog:
         """The entry for what makes rows: model, preprocess version, device, precision."""
         text = json.dumps(description, sort_keys=True)
         with _errors(self.path), self._transaction():
-            self._db.execute("INSERT OR IGNORE INTO encoders (description) VALUES (?)", (text,))
+            entry = (text, zlib.crc32(text.encode()))
+            self._db.execute("INSERT OR IGNORE INTO encoders (description, crc) VALUES (?, ?)", entry)
             (found,) = self._db.execute("SELECT id FROM encoders WHERE description = ?", (text,)).fetchone()
         return int(found)
 
-    def keep_snapshot(self, body: bytes) -> None:
-        """Keep a snapshot of everything up to the last event, instead of the one before."""
+    def keep_snapshot(self, number: int, body: bytes) -> None:
+        """Keep a snapshot of everything up to the last event, which must be this one, instead of the one before."""
+        assert number == self.length, f"a snapshot at event {number} of a log at {self.length}"
         with _errors(self.path), self._transaction():
             digest = hashlib.sha256(body).digest()
             self._db.execute("DELETE FROM snapshots")
@@ -137,17 +146,24 @@ class SqliteLog:
     # ------------------------------------------------------------------ reading
 
     def snapshot(self) -> bytes | None:
-        """The last snapshot, if there is one, with the events before it verified: `tail` goes on from there."""
+        """The last snapshot, if there is one."""
         with _errors(self.path):
-            found = self._db.execute("SELECT number, crc, digest, body FROM snapshots").fetchone()
+            found = self._db.execute("SELECT number, digest, body FROM snapshots").fetchone()
         if found is None:
             return None
-        number, crc, digest, body = found
-        for row in self._rows(0, number):
-            self._take(row)
-        if (self.length, self._crc) != (number, crc) or hashlib.sha256(body).digest() != digest:
+        number, digest, body = found
+        if hashlib.sha256(body).digest() != digest:
             raise _damaged(self.path, f"the snapshot at event {number} is not as it was written")
         return bytes(body)
+
+    def skip(self, number: int) -> None:
+        """Go on after the event of a snapshot; those before are verified and not made into events."""
+        for row in self._rows(0, number):
+            self._take(row)
+        with _errors(self.path):
+            snapshot = self._db.execute("SELECT number, crc FROM snapshots").fetchone()
+        if snapshot != (number, self._crc) or self.length != number:
+            raise _damaged(self.path, f"the snapshot at event {number} is not as it was written")
 
     def tail(self) -> Iterator[Recorded]:
         """The events that were not read yet, verified."""
@@ -184,20 +200,31 @@ class SqliteLog:
         with _errors(self.path):
             return [number for (number,) in self._db.execute(query, (content, self.length))]
 
-    def with_source(self, source: str) -> list[int]:
-        """The images from this source, or from a path that ends with it, oldest first."""
-        query = """SELECT number FROM events WHERE kind = 'Assigned' AND number <= :last AND
-            (json_extract(body, '$.source') = :source OR substr(json_extract(body, '$.source'), -:size) = :end)
-            ORDER BY number"""
+    def with_source(self, source: str) -> list[tuple[int, str]]:
+        """The images from this source or from a path that ends with it, and their whole sources, oldest first."""
+        query = """SELECT number, source FROM
+            (SELECT number, kind, json_extract(body, '$.source') AS source FROM events WHERE number <= :last)
+            WHERE kind = 'Assigned' AND (source = :source OR substr(source, -:size) = :end) ORDER BY number"""
         end = f"/{source}"
         with _errors(self.path):
             found = self._db.execute(query, {"last": self.length, "source": source, "end": end, "size": len(end)})
-            return [number for (number,) in found]
+            return found.fetchall()
 
     def encoders(self) -> dict[int, dict[str, Any]]:
         """What made the rows."""
         with _errors(self.path):
-            return {id: json.loads(text) for id, text in self._db.execute("SELECT id, description FROM encoders")}
+            entries = self._db.execute("SELECT id, description, crc FROM encoders").fetchall()
+        for _, text, crc in entries:
+            if zlib.crc32(text.encode()) != crc:
+                raise _damaged(self.path, "what it says about its encoders is not as it was written")
+        return {id: json.loads(text) for id, text, _ in entries}
+
+    def back_up(self, path: Path) -> None:
+        """A copy of the file as of now, whoever is writing it."""
+        if path.exists():
+            raise StoreError(f"{path} exists already", "name a new file")
+        with _errors(path):
+            schema.back_up(self._db, path)
 
     # ------------------------------------------------------------------ inside
 
@@ -233,9 +260,11 @@ class SqliteLog:
             raise _damaged(self.path, f"event {number} cannot be read: {error}") from None
 
     def _verify_structure(self) -> None:
-        (verdict,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        """The tables are sound and their indices say what they say; what the events say, checksums tell."""
+        (verdict,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok":
             raise _damaged(self.path, str(verdict))
+        self.encoders()
 
     def _read_header(self) -> None:
         found = self._db.execute("SELECT value, crc FROM header WHERE key = 'header'").fetchone()
@@ -261,7 +290,7 @@ def _connect(path: Path, mode: str, sync: Sync) -> sqlite3.Connection:
         connection = connect("mode=ro")
         connection.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError as error:
-        if "unable to open" not in str(error):
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN:
             raise
         connection = connect("mode=ro&immutable=1")  # no place for the files readers share, so nobody writes either
     return connection
@@ -295,13 +324,13 @@ def _errors(path: Path) -> Iterator[None]:
         with disk_errors(path):
             yield
     except sqlite3.OperationalError as error:
-        text = str(error)
-        if "locked" in text:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # the rest says which I/O error
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise StoreError(f"{path} is locked by another program", "close that, then try again") from None
-        if not any(reason in text for reason in ("full", "readonly", "I/O", "unable to open")):
-            raise _damaged(path, text) from None
+        if code not in DISK:
+            raise _damaged(path, str(error)) from None
         raise DiskError(
-            f"{path} could not be written: {text}",
+            f"{path} could not be written: {error}",
             "free some space or make the file writable, then go on: everything acknowledged so far is there",
         ) from None
     except sqlite3.ProgrammingError as error:  # not the file's fault: it was closed, or is used by two threads at once

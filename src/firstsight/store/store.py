@@ -5,12 +5,14 @@ Whatever this acknowledges is on the disk first. The register and the catalogue 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,19 @@ from firstsight.store.events import Assigned, Created, Event, Recorded
 from firstsight.store.sqlite import SqliteLog, Sync
 
 SNAPSHOT_EVERY = 10_000  # events at least, and a tenth of the log: what opening may have to fold
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def alone(method: Method) -> Method:
+    """One thread at a time in all methods so marked: the register must not be asked while it learns."""
+
+    @wraps(method)
+    def run(self: Store, *arguments: Any, **named: Any) -> Any:
+        with self._lock:
+            return method(self, *arguments, **named)
+
+    return cast("Method", run)
 
 
 @dataclass(frozen=True)
@@ -41,18 +56,18 @@ class Store:
 
     `create` starts a file from a fresh register, `open` goes on with one. `record` answers images and keeps the
     answers; the other verbs correct them, and each returns the event it recorded. Close it, or use it in a `with`.
+    Threads may share one: each verb waits for the one before.
     """
 
     def __init__(self, log: SqliteLog) -> None:
         self.log = log
-        header, kept = log.header["register"], log.snapshot()
-        self._register = of_header(header)
-        centres = self._register.known_centres()
-        self.catalogue = (
-            snapshot.unpack(kept)
-            if kept is not None
-            else Catalogue([(c.category, self._register.row_bytes(c.row)) for c in centres], header["radius"])
-        )
+        self._lock = RLock()
+        self._register = of_header(log.header["register"])
+        kept = log.snapshot()
+        folded = None if kept is None else snapshot.unpack(kept)
+        if folded is not None:
+            log.skip(folded.last)
+        self.catalogue = folded or self._empty()
         self._stale = True  # whether the register has yet to follow the catalogue
         self._snapshot_at = self.catalogue.last
         self._encoders: dict[Provenance, int] = {}
@@ -90,29 +105,40 @@ class Store:
 
     def close(self) -> None:
         """Let go of the file. Nothing is lost without this; the next opening is quicker with it."""
-        if self.log.writable and self.catalogue.last > self._snapshot_at:
-            self._keep_snapshot()
-        self.log.close()
+        with self._lock:
+            self._keep_snapshot_when_due(eagerness=10)
+            self.log.close()
 
     @property
     def register(self) -> Register:
         """The register as of the last event."""
-        if self._stale:
-            centres = (
-                Centre(self._register.row_from(row), category, home) for row, category, home in self.catalogue.centres()
-            )
-            self._register.rebuild(centres, self.catalogue.born, self.catalogue.names)
-            self._register.radius = self.catalogue.radius
-            self._stale = False
-        return self._register
+        with self._lock:
+            if self._stale:
+                row_from = self._register.row_from
+                self._register.rebuild(
+                    (Centre(row_from(row), category, home) for row, category, home in self.catalogue.centres()),
+                    self.catalogue.names,
+                )
+                self._register.radius = self.catalogue.radius
+                self._stale = False
+            return self._register
 
+    @alone
     def refresh(self) -> int:
         """Take in what was written since by whoever holds the file; how many events that was."""
         before = self.catalogue.last
         for recorded in self.log.tail():
             self.catalogue.apply(recorded, self.log.event)
-        self._stale |= self.catalogue.last > before
+            self._stale |= not isinstance(recorded.event, Assigned)
         return self.catalogue.last - before
+
+    @alone
+    def replay(self) -> Catalogue:
+        """The catalogue folded anew from the first event: what this store's must equal."""
+        replayed = self._empty()
+        for recorded in self.log.events():
+            replayed.apply(recorded, self.log.event)
+        return replayed
 
     def check_model(self, model: Provenance) -> None:
         """Refuse rows of another model or another image path: they cannot be compared with what is here."""
@@ -133,10 +159,12 @@ class Store:
 
     # ------------------------------------------------------------------ answering
 
+    @alone
     def match(self, row: NDArray[Any], content: bytes) -> Assignment:
         """What an image is; changes nothing. A person's word on this very image comes before the rule."""
         return self._recognised(content, once=False) or self.register.match(row)
 
+    @alone
     def record(self, arrivals: Sequence[Arrival], model: Provenance, once: bool = False) -> list[Assignment]:
         """Answer images in turn and keep the answers, all in one transaction.
 
@@ -171,9 +199,17 @@ class Store:
         if once and here:
             return self._from_record((placed or here)[-1])
         if placed:
-            category = self.catalogue.category_of(placed[-1])
-            known = self.catalogue.categories[category].known
-            return Assignment(category, not known, False, None, self.catalogue.radius, None, decided_by="person")
+            home, category = self.catalogue.home(placed[-1]), self.catalogue.category_of(placed[-1])
+            return Assignment(
+                category=category,
+                is_new=not self.catalogue.categories[category].known,
+                created=False,
+                distance=None,
+                radius=self.catalogue.radius,
+                runner_up=None,
+                via=home if home != category else None,
+                decided_by="person",
+            )
         return None
 
     def _from_record(self, number: int) -> Assignment:
@@ -192,14 +228,17 @@ class Store:
 
     # ------------------------------------------------------------------ correcting
 
+    @alone
     def rename(self, category: str, name: str) -> Recorded:
         """Call a category something else; its id stays."""
         return self._edit(edits.rename(self.catalogue, category, name))
 
+    @alone
     def merge(self, category: str, into: str) -> Recorded:
         """Make a category part of another: its images belong there, and what its centres match goes there."""
         return self._edit(edits.merge(self.catalogue, category, into))
 
+    @alone
     def split(self, images: Sequence[int], name: str | None = None) -> Recorded:
         """Give images a category of their own, with a centre of its own."""
         register = self.register
@@ -208,36 +247,47 @@ class Store:
         centre = register.row_bytes(register.centre_of(rows))
         return self._edit(edits.split(self.catalogue, images, register.next_name(), name, centre))
 
+    @alone
     def move(self, images: Sequence[int], to: str) -> Recorded:
         """Put images into a category, for good."""
         return self._edit(edits.move(self.catalogue, images, to))
 
+    @alone
     def confirm(self, images: Sequence[int]) -> Recorded:
         """Say that images are where they belong."""
         return self._edit(edits.confirm(self.catalogue, images))
 
+    @alone
     def change_radius(self, radius: int | float) -> Recorded:
         """Set how far categories reach, for the images to come."""
         self.register.check_radius(radius)
         return self._edit(edits.change_radius(self.catalogue, radius))
 
+    @alone
     def undo(self, event: int | None = None) -> Recorded:
         """Take back an event: the one named, or the last edit by a person. Refused where later ones depend on it."""
         return self._edit(edits.undo(self.catalogue, event, self.log.event, self.log.edits()))
 
+    @alone
     def redo(self, event: int | None = None) -> Recorded:
         """Bring back what was taken back."""
         return self._edit(edits.redo(self.catalogue, event, self.log.event, self.log.edits()))
 
     # ------------------------------------------------------------------ inside
 
+    @alone
+    def take_over(self, events: Sequence[Event], times: Sequence[int]) -> None:
+        """Record events of another log, as they happened there."""
+        self._commit(events, times)
+        self._stale = True
+
     def _edit(self, event: Event) -> Recorded:
         (recorded,) = self._commit([event])
         self._stale = True
         return recorded
 
-    def _commit(self, events: Sequence[Event]) -> list[Recorded]:
-        recorded = self.log.append(events)
+    def _commit(self, events: Sequence[Event], times: Sequence[int] | None = None) -> list[Recorded]:
+        recorded = self.log.append(events, times)
         for each in recorded:
             self.catalogue.apply(each, self.log.event)
         return recorded
@@ -253,14 +303,18 @@ class Store:
             self._encoders[model] = self.log.encoder(model._asdict())
         return self._encoders[model]
 
-    def _keep_snapshot_when_due(self) -> None:
-        if self.catalogue.last - self._snapshot_at >= max(SNAPSHOT_EVERY, self.catalogue.last // 10):
-            self._keep_snapshot()
+    def _keep_snapshot_when_due(self, eagerness: int = 1) -> None:
+        """A snapshot only saves time, so one that does not fit on the disk is no fault."""
+        last = self.catalogue.last
+        if self.log.writable and last - self._snapshot_at >= max(SNAPSHOT_EVERY, last // 10) / eagerness:
+            with suppress(DiskError):
+                self.log.keep_snapshot(last, snapshot.pack(self.catalogue))
+                self._snapshot_at = last
 
-    def _keep_snapshot(self) -> None:
-        with suppress(DiskError):  # it only saves time; the log has everything
-            self.log.keep_snapshot(snapshot.pack(self.catalogue))
-            self._snapshot_at = self.catalogue.last
+    def _empty(self) -> Catalogue:
+        """The catalogue before the first event."""
+        known = [(c.category, self._register.row_bytes(c.row)) for c in self._register.known_centres()]
+        return Catalogue(known, self.log.header["register"]["radius"])
 
 
 def _repeats(arrivals: Sequence[Arrival], answers: Sequence[Assignment | None]) -> dict[int, int]:

@@ -37,7 +37,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Placed:
+class Member:
     """One image in a category: how it came there and what was second best."""
 
     image: int
@@ -77,7 +77,7 @@ def summaries(store: Store) -> list[Summary]:
     ]
 
 
-def images(store: Store, category: str | None = None) -> Iterator[Placed]:
+def images(store: Store, category: str | None = None) -> Iterator[Member]:
     """The images of a category by its id, or of all, in order of arrival."""
     catalogue = store.catalogue
     numbers = (
@@ -88,7 +88,7 @@ def images(store: Store, category: str | None = None) -> Iterator[Placed]:
         event = recorded.event
         assert isinstance(event, Assigned)
         owner = catalogue.categories[catalogue.category_of(number)]
-        yield Placed(
+        yield Member(
             image=number,
             source=event.source,
             category=owner.id,
@@ -108,11 +108,14 @@ def image_numbers(store: Store, wanted: Sequence[str]) -> list[int]:
     """Images as people name them: by number, or by the file they came from."""
     numbers: list[int] = []
     for each in wanted:
-        found = [int(each)] if each.isdecimal() else store.log.with_source(each)
-        here = [number for number in found if store.catalogue.has_image(number)]
+        found = {int(each): each} if each.isdecimal() else dict(store.log.with_source(each))
+        here = {number: source for number, source in found.items() if store.catalogue.has_image(number)}
         if not here:
             raise StoreError(f"there is no image {each}", "numbers and files are shown by: show CATEGORY")
-        numbers += here
+        if len(set(here.values())) > 1 and each not in here.values():
+            shown = ", ".join(f"{number} ({source})" for number, source in list(here.items())[:5])
+            raise StoreError(f"{each} may be any of {len(here)} images: {shown}", "say more of the path, or a number")
+        numbers += [number for number, source in here.items() if each not in here.values() or source == each]
     return numbers
 
 
