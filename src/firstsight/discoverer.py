@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
 from types import TracebackType
@@ -27,11 +29,15 @@ AnswersOrErrors: TypeAlias = Iterator[Assignment | ImageError]
 
 
 class Prepared(NamedTuple):
-    """An image on its way: where from, the digest of its content (if a store wants it), its pixels."""
+    """An image on its way: where from, the digest of its content (if a store wants it), its pixels.
+
+    One that the store recognised has its answer instead of pixels.
+    """
 
     source: str
     content: bytes
-    pixels: NDArray[np.uint8]
+    pixels: NDArray[np.uint8] | None
+    answer: Assignment | None = None
 
 
 Decide: TypeAlias = Callable[[list[Prepared]], Sequence[Assignment]]
@@ -88,14 +94,14 @@ class Discoverer:
 
     def predict_one(self, image: ImageLike) -> Assignment:
         """What this image is; `category` is None where it would found a new one. Changes nothing."""
-        return self._predict([self._prepare(image)])[0]
+        return self._predict([self._prepare(image, once=False)])[0]
 
     def discover_one(self, image: ImageLike, source: str | None = None) -> Assignment:
         """What this image is, a new category registered on the spot if it fits none; kept before this returns.
 
         `source` is how the store is to call an image that is no file.
         """
-        prepared = self._prepare(image)
+        prepared = self._prepare(image, self.once)
         return self._discover([prepared if source is None else prepared._replace(source=source)])[0]
 
     @overload
@@ -104,7 +110,7 @@ class Discoverer:
     def predict_many(self, images: Iterable[ImageLike], errors: Literal["yield"]) -> AnswersOrErrors: ...
     def predict_many(self, images: Iterable[ImageLike], errors: str = "raise") -> AnswersOrErrors:
         """`predict_one` of every image, in groups. A bad image is raised, or yielded as its error in its place."""
-        return self._many(images, errors, self._predict)
+        return self._many(images, errors, self._predict, once=False)
 
     @overload
     def discover_many(self, images: Iterable[ImageLike], errors: Literal["raise"] = "raise") -> Answers: ...
@@ -112,11 +118,11 @@ class Discoverer:
     def discover_many(self, images: Iterable[ImageLike], errors: Literal["yield"]) -> AnswersOrErrors: ...
     def discover_many(self, images: Iterable[ImageLike], errors: str = "raise") -> AnswersOrErrors:
         """`discover_one` of every image, likewise. A group is kept before the first of its answers is given."""
-        return self._many(images, errors, self._discover)
+        return self._many(images, errors, self._discover, self.once)
 
-    def _many(self, images: Iterable[ImageLike], errors: str, decide: Decide) -> AnswersOrErrors:
+    def _many(self, images: Iterable[ImageLike], errors: str, decide: Decide, once: bool) -> AnswersOrErrors:
         """Images are read and encoded a little ahead, and decided in groups, in turn."""
-        prepared = ahead(or_error(self._prepare), images, window=2 * BATCH)
+        prepared = ahead(or_error(partial(self._prepare, once=once)), images, window=2 * BATCH)
         while batch := list(islice(prepared, BATCH)):
             if errors == "raise":
                 batch = [*takewhile(_is_good, batch), *[each for each in batch if not _is_good(each)][:1]]
@@ -137,25 +143,29 @@ class Discoverer:
         return [self.store.match(row, each.content) for row, each in zip(rows, group, strict=True)]
 
     def _discover(self, group: list[Prepared]) -> Sequence[Assignment]:
-        rows = self._rows(group)
         if self.store is None:
-            return self._own.assign_many(rows)
-        arrivals = [Arrival(each.source, each.content, row) for each, row in zip(group, rows, strict=True)]
-        return self.store.record(arrivals, self.encoder.provenance, self.once)
+            return self._own.assign_many(self._rows(group))
+        fresh = [each for each in group if each.answer is None]
+        rows: Iterable[NDArray[Any]] = self._rows(fresh) if fresh else ()
+        arrivals = [Arrival(each.source, each.content, row) for each, row in zip(fresh, rows, strict=True)]
+        answers = iter(self.store.record(arrivals, self.encoder.provenance, self.once))
+        return [each.answer or next(answers) for each in group]
 
-    def _prepare(self, image: ImageLike) -> Prepared:
+    def _prepare(self, image: ImageLike, once: bool) -> Prepared:
         name = describe(image)
         if self.store is None:
             return Prepared(name, b"", self.encoder.prepare(image))
         picture, content = read(image)
-        source = str(Path(image).absolute()) if isinstance(image, (str, Path)) else name
+        source = os.path.abspath(image) if isinstance(image, (str, Path)) else name  # noqa: PTH100 - keeps links
+        if once and (answer := self.store.recognise(content, source)) is not None:
+            return Prepared(source, content, None, answer)
         try:
             return Prepared(source, content, self.encoder.prepare(picture))
         except ImageError as error:  # which knows the bytes, but not whose they were
             raise ImageError(name, error.reason, error.remedy) from None
 
     def _rows(self, group: list[Prepared]) -> NDArray[Any]:
-        return self.register.rows_of(self.encoder.encode([each.pixels for each in group]))
+        return self.register.rows_of(self.encoder.encode([each.pixels for each in group if each.pixels is not None]))
 
 
 def _is_good(each: Prepared | ImageError) -> bool:

@@ -45,7 +45,8 @@ class Assignment:
     answers or, where none was near enough, to the nearest one. `runner_up` is the nearest category that is not
     the answer. `via` is the category whose centre matched, where that one has been merged into the answer.
     `image` is the number under which a store keeps the image. `decided_by` says who answered: the register's rule,
-    a person who placed this very image before, or the record of an image that is not counted again.
+    a person who placed this very image before, or the record of an image that is not counted again. `name` is what
+    people call the category, where they renamed it.
     """
 
     category: str | None
@@ -57,6 +58,7 @@ class Assignment:
     via: str | None = None
     image: int | None = None
     decided_by: Literal["rule", "person", "record"] = "rule"
+    name: str | None = None
 
 
 class Centre(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,7 @@ def test_every_edit_shows_and_can_be_taken_back(register: Path) -> None:
 def test_images_go_by_number_or_by_file(register: Path, moths: Path) -> None:
     path = next(find_images([moths / "stream"]))
     known = listed(register, "list")[0]["id"]
-    for name in (path, f"{path.parent.name}/{path.name}"):
+    for name in (path, f"{path.parent.name}/{path.name}", os.path.relpath(path)):
         assert "moved" in categories(register, "move", name, "--to", known).stderr
     refused(8, f"{path.name} may be any of 8 images", "categories", register, "confirm", path.name)
     refused(8, "no image nowhere.jpg", "categories", register, "move", "nowhere.jpg", "--to", known)
@@ -167,6 +168,8 @@ def test_exports_hold_every_image(register: Path, moths: Path, tmp_path: Path) -
         assert all(path.is_symlink() == (how == "link") for path in files)
         assert (out / "a_b_ _c_").is_dir()
     refused(3, "exists already", "categories", register, "export", tmp_path / "copy")
+    refused(3, "exists already", "categories", register, "export", tmp_path / "all.csv")
+    refused(2, ".xlsx is not written", "categories", register, "export", tmp_path / "all.xlsx")
     refused(2, "copy, link, hardlink", "categories", register, "export", tmp_path / "x", "--how", "move")
 
 
@@ -182,9 +185,33 @@ def test_an_export_names_images_that_are_gone(model_folder: Path, moths: Path, r
 
 def test_what_is_no_register_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / "notes.db").write_text("no database at all, just some text that is long enough to look at" * 20)
-    refused(8, "damaged", "categories", tmp_path / "notes.db")
+    refused(8, "is not a register", "categories", tmp_path / "notes.db")
+    refused(8, "is a folder", "categories", tmp_path)
     refused(8, "no such register", "categories", tmp_path / "none.db", "undo")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.db"]
+
+
+def test_a_run_of_events_is_undone_at_once(register: Path) -> None:
+    last = listed(register, "history", "--limit", 1)[0]["event"]
+    categories(register, "undo", f"3-{last}")
+    assert sum(row["images"] for row in listed(register, "list")) == 1
+    refused(2, "no event's number", "categories", register, "undo", "three")
+
+
+def test_names_people_gave_are_in_the_answers(model_folder: Path, moths: Path, register: Path) -> None:
+    categories(register, "rename", "new-2", "grey moth")
+    named = {row["category"]: row["name"] for row in discover(model_folder, moths, register, "--once")}
+    assert named["new-2"] == "grey moth"
+    result = firstsight("discover", model_folder, moths / "stream", "--register", register, "--device", "cpu")
+    assert "\tgrey moth\t" in result.stdout
+    assert "\tnew-2\t" not in result.stdout
+
+
+def test_a_moved_image_has_no_distance_to_its_new_category(register: Path) -> None:
+    image = listed(register, "show", "new-2")[0]["image"]
+    categories(register, "move", image, "--to", "new-1")
+    (moved,) = [row for row in listed(register, "show", "new-1") if row["image"] == image]
+    assert (moved["distance"], moved["runner_up"], moved["by_person"]) == (None, None, True)
 
 
 def test_a_backup_is_a_register(register: Path, tmp_path: Path) -> None:

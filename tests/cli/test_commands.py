@@ -88,7 +88,7 @@ def test_discover_json_and_saved_lines_are_the_same(fitted: tuple[Path, str], mo
     assert result.stderr == ""
     assert saved.read_text() == result.stdout
     rows = [json.loads(line) for line in result.stdout.splitlines()]
-    answer = {"category", "is_new", "created", "distance", "radius", "runner_up", "via", "decided_by"}
+    answer = {"category", "is_new", "created", "distance", "radius", "runner_up", "via", "decided_by", "name"}
     assert set(rows[0]) == {"image", "number"} | answer
     assert all(row["radius"] == 0 for row in rows)
     created = [row["category"] for row in rows if row["created"]]

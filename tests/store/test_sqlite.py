@@ -49,10 +49,10 @@ def test_events_cannot_be_changed_or_deleted(path: Path) -> None:
 def test_a_second_writer_is_refused_or_waits(path: Path) -> None:
     with new_store(path) as store:
         discover(store, 1)
-        with pytest.raises(StoreError, match=f"written by another process .process {os.getpid()}"):
+        with pytest.raises(StoreError, match=f"being written by another process .process {os.getpid()}"):
             Store.open(path)
         began = time.monotonic()
-        with pytest.raises(StoreError, match=r"for 0.3 s"):
+        with pytest.raises(StoreError, match=r"still, after 0.3 s"):
             Store.open(path, wait=0.3)
         assert time.monotonic() - began >= 0.3
         script = (

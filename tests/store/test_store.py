@@ -129,7 +129,7 @@ def test_the_same_content_is_recognised_when_asked_to(path: Path) -> None:
         assert other.image == 3
         store.move([2], "bee")
         (later,) = store.record([arrival(15, "x")], MODEL, once=True)
-        assert (later.image, later.category, later.distance) == (2, "bee", 4)
+        assert (later.image, later.category, later.distance) == (2, "bee", None)
         assert store.log.length == 4  # created, two assigned, moved
         (counted,) = store.record([arrival(0, "y")], MODEL)
         assert counted.image == 5
@@ -199,6 +199,34 @@ def test_an_undo_that_later_events_depend_on_names_them(path: Path) -> None:
             store.redo()
         assert store.catalogue.radius == 3
         assert categories(store) == {"gnat": [2, 5], "wasp": [3]}
+
+
+def test_undo_and_redo_go_back_and_forth_as_in_an_editor(path: Path) -> None:
+    with new_store(path) as store:
+        store.rename("ant", "a")  # 1
+        store.rename("bee", "b")  # 2
+        store.undo()
+        store.undo()
+        store.redo()  # 1 is back
+        store.undo()  # which takes back 1, the last thing brought into force
+        assert sorted(categories(store)) == ["ant", "bee"]
+        store.rename("ant", "c")
+        with pytest.raises(StoreError, match="since the last edit"):
+            store.redo()  # a new edit leaves what was undone before behind
+        store.redo(2)  # but not out of reach
+        assert sorted(categories(store)) == ["b", "c"]
+        with pytest.raises(StoreError, match="is a redo") as refused:
+            store.undo(store.log.length)
+        assert refused.value.remedy == "undo what it brought back: 2"
+
+
+def test_a_category_others_were_moved_into_names_the_moves(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111, 0, 0)
+        store.move([3, 4], "new-1")
+        with pytest.raises(StoreError) as refused:
+            store.undo(2)
+        assert refused.value.what.endswith("depend on it: 5 (Moved)")
 
 
 def test_a_split_others_use_cannot_be_undone(path: Path) -> None:

@@ -13,10 +13,10 @@ from typing import Annotated, Any
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from firstsight.cli.console import Bars, Device, Quiet, configure, out, printable, say, warn
+from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, out, printable, say, warn
 from firstsight.errors import SettingsError
 from firstsight.store import edits, export, suggest, views
 from firstsight.store.events import Recorded, Split
@@ -36,9 +36,10 @@ def categories(
     file: Annotated[Path, typer.Argument(help="A register made by discover --register.", metavar="FILE.db")],
     wait: Annotated[float, typer.Option(help="Seconds to wait for another writer to end.", min=0)] = 0.0,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """List what a register holds; with a command after FILE.db, look closer or correct it."""
-    configure(quiet)
+    configure(quiet, verbose)
     context.obj = (file, wait)
     if context.invoked_subcommand is None:
         list_(context)
@@ -74,12 +75,11 @@ def show(context: typer.Context, category: CategoryName, as_json: Json = False) 
         images = list(views.images(store, found.id))
     if as_json:
         return _print_json(asdict(image) for image in images)
-    grid = Table("image", "file", "distance", "next", "", "when", box=SIMPLE_HEAD)
+    grid = Table("image", Column("file", overflow="fold"), "distance", "next", box=SIMPLE_HEAD)
     for image in images:
         near = "" if image.distance is None else f"{image.distance} (radius {image.radius})"
         other = f"{image.runner_up} at {image.runner_up_distance}" if image.runner_up else ""
-        mark = "by a person" if image.by_person else ""
-        grid.add_row(*_plain(image.image, _from_here(image.source), near, other, mark, image.time))
+        grid.add_row(*_plain(image.image, _from_here(image.source), "a person" if image.by_person else near, other))
     _print_table(grid)
     say(f" {found.id}, called {found.name!r}, {'known' if found.known else 'new'}: {len(images)} images")
     return None
@@ -100,10 +100,9 @@ def merge(
 ) -> None:
     """Make categories part of another; whatever matches them from now on goes there."""
     with _writing(context) as store:
-        for each in (*sources, into):
-            edits.category(store.catalogue, each)
-        for each in sources:
-            _done(store.merge(each, into))
+        target, *meant = (edits.category(store.catalogue, each).id for each in (into, *sources))
+        for each in dict.fromkeys(meant):
+            _done(store.merge(each, target))
 
 
 @app.command()
@@ -145,10 +144,21 @@ def radius(context: typer.Context, value: Annotated[int, typer.Argument(help="In
 
 
 @app.command()
-def undo(context: typer.Context, event: EventNumber = None) -> None:
-    """Take back an event, or the last edit; refused where later events depend on it."""
+def undo(
+    context: typer.Context,
+    events: Annotated[
+        list[str] | None,
+        typer.Argument(help="Event numbers, or ranges of them such as 120-180.", metavar="[EVENTS]..."),
+    ] = None,
+) -> None:
+    """Take back events, the latest first, or the last edit; refused where later events depend on one."""
+    wanted = _numbers(events or [])
     with _writing(context) as store:
-        _done(store.undo(event), store)
+        if not wanted:
+            _done(store.undo(), store)
+        for number in wanted:
+            if len(wanted) == 1 or store.can_be_undone(number):
+                _done(store.undo(number), store)
 
 
 @app.command()
@@ -170,12 +180,13 @@ def history(
     with _reading(context) as store:
         id = None if category is None else edits.category(store.catalogue, category).id
         newest = (e for e in store.log.newest() if views.touches(e, id, image))
-        events, undone = list(islice(newest, limit))[::-1], store.catalogue.undone
+        undone = store.catalogue.undone
+        lines = [{**views.line(store, e), "undone": e.number in undone} for e in islice(newest, limit)][::-1]
     if as_json:
-        return _print_json({**views.line(e), "undone": e.number in undone} for e in events)
+        return _print_json(lines)
     grid = Table("event", "when", "", "what", "", box=SIMPLE_HEAD)
-    for e in events:
-        grid.add_row(*_plain(*views.line(e).values(), "undone" if e.number in undone else ""))
+    for line in lines:
+        grid.add_row(*_plain(*list(line.values())[:-1], "undone" if line["undone"] else ""))
     _print_table(grid)
     return None
 
@@ -197,7 +208,7 @@ def suggest_(
         return None
     grid = Table("merge", "into", "because", box=SIMPLE_HEAD)
     for each in found:
-        grid.add_row(*_plain(each.category, each.into, each.reason))
+        grid.add_row(*_plain(views.label(store, each.category), views.label(store, each.into), each.reason))
     _print_table(grid)
     start, first, into = (quote(str(part)) for part in (file, found[0].category, found[0].into))
     say(f" Look:  firstsight categories {start} show {first}")
@@ -214,12 +225,8 @@ def export_(
     """Write everything as CSV or JSON, or the images into a folder per category."""
     if how not in export.COPY:
         raise SettingsError(f"how is {how!r}; allowed: {', '.join(export.COPY)}")
-    missing: list[str] = []
     with _reading(context) as store:
-        if target.suffix.lower() in (".csv", ".json"):
-            count = {".csv": export.export_csv, ".json": export.export_json}[target.suffix.lower()](store, target)
-        else:
-            count, missing = export.export_folder(store, target, how)
+        count, missing = export.export(store, target, how)
     for source in missing:
         warn(f"skipped: {source} is no longer there")
     say(f" {count} images in {target}")
@@ -275,6 +282,17 @@ def _from_here(source: str) -> str:
     """A file's name as one would type it here."""
     path = Path(source)
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else source
+
+
+def _numbers(events: list[str]) -> list[int]:
+    """Event numbers as typed, the highest first."""
+    numbers: set[int] = set()
+    for each in events:
+        first, _, last = each.partition("-")
+        if not first.isdecimal() or not (last or first).isdecimal():
+            raise SettingsError(f"{each!r} is no event's number", "give numbers, or ranges such as 120-180")
+        numbers.update(range(int(first), int(last or first) + 1))
+    return sorted(numbers, reverse=True)
 
 
 def _print_table(grid: Table) -> None:

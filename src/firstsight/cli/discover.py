@@ -19,11 +19,10 @@ from firstsight.errors import DataError, ImageError, SettingsError
 from firstsight.files import disk_errors
 from firstsight.protocols import Assignment
 from firstsight.store.sqlite import Sync
+from firstsight.store.store import Store
 
 if TYPE_CHECKING:
     from firstsight.methods.model import Model
-    from firstsight.protocols import Register
-    from firstsight.store.store import Store
 
 
 def discover(
@@ -69,9 +68,15 @@ def discover(
     counts: Counter[str] = Counter()
     decided, named = tee(find_images(images))
     with _saving(save) as keep, ExitStack() as held:
+        store = None
+        if register is not None and register.exists():  # before the model: a refusal should not take seconds
+            store = held.enter_context(Store.open(register, sync=durable, wait=wait))
         trained = load_model(model, device)
         start = trained.register(radius, rule)
-        store = held.enter_context(_store(register, trained, start, rule, radius, wait, durable)) if register else None
+        if store is not None:
+            _agree(store, trained, radius, rule)
+        elif register is not None:
+            store = held.enter_context(Store.create(register, start, trained.provenance, durable, wait))
         discoverer = Discoverer(trained, start, store, once)
         for path, answer in zip(named, discoverer.discover_many(decided, errors="yield"), strict=True):
             line = json.dumps(_fields(path, answer))
@@ -91,7 +96,7 @@ def discover(
     if not counts:
         raise DataError(f"no images in {', '.join(map(str, images))}")
     bad = f"; {counts['bad']} could not be read" if counts["bad"] else ""
-    again = f"; {counts['again']} were there already" if counts["again"] else ""
+    again = f"; {counts['again']} there already" if counts["again"] else ""
     say(f" {counts['known']} images of known categories, {counts['new']} of new ones{again}{bad}")
     if counts["created"]:
         say(f" {counts['created']} new categories registered")
@@ -107,39 +112,26 @@ def _sync(value: str) -> Sync:
     return cast("Sync", value)
 
 
-def _store(
-    path: Path, model: Model, start: Register, rule: str | None, radius: int | None, wait: float, sync: Sync
-) -> Store:
-    """The register's file, made if it is not there. A radius given changes it; its rule is for good."""
-    from firstsight.store.store import Store
-
-    if not path.exists():
-        return Store.create(path, start, model.provenance, sync, wait)
-    store = Store.open(path, sync=sync, wait=wait)
-    try:
-        held = store.register.header()["rule"]
-        if rule is not None and rule != held:
-            raise SettingsError(
-                f"{path} matches by {held!r}, not {rule!r}", "leave --rule out, or begin a new register"
-            )
-        store.check_model(model.provenance)
-        if radius is not None and radius != store.catalogue.radius:
-            store.change_radius(radius)
-    except BaseException:
-        store.close()
-        raise
-    return store
+def _agree(store: Store, model: Model, radius: int | None, rule: str | None) -> None:
+    """A register goes on as it is: its model and its rule are for good, a radius given changes it."""
+    store.check_model(model.provenance)
+    path, held = store.log.path, store.register.header()["rule"]
+    if rule is not None and rule != held:
+        raise SettingsError(f"{path} matches by {held!r}, not {rule!r}", "leave --rule out, or name a new register")
+    if radius is not None and radius != store.catalogue.radius:
+        store.change_radius(radius)
+        say(f" the radius of {path} is {radius} from now on (categories {path} undo takes that back)")
 
 
 def _text(path: Path, answer: Assignment) -> str:
     kind = "new, just registered" if answer.created else "new" if answer.is_new else "known"
     if answer.decided_by == "record":
         kind += ", there already"
-    near = f"{answer.distance} bits away, radius {answer.radius}" if answer.distance is not None else "the first"
-    if answer.decided_by == "person":
-        near = "placed there by a person before"
+    near = "the first" if answer.created else "placed there by a person"
+    if answer.distance is not None:
+        near = f"{answer.distance} {'bit' if answer.distance == 1 else 'bits'} away, radius {answer.radius}"
     other = f"next {answer.runner_up.category} at {answer.runner_up.distance}" if answer.runner_up else "no other"
-    parts = [str(path), str(answer.category), kind, near, other]
+    parts = [str(path), answer.name or str(answer.category), kind, near, other]
     if answer.image is not None:
         parts.append(f"image {answer.image}")
     return "\t".join(printable(part) for part in parts)

@@ -7,12 +7,12 @@ redirect, so only later merges along the same path depend on one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import numpy as np
 
-from firstsight.store.catalogue import GONE, Catalogue
+from firstsight.store.catalogue import GONE, PLACED, Catalogue
 from firstsight.store.events import (
     Assigned,
     Confirmed,
@@ -30,7 +30,9 @@ from firstsight.store.events import (
 Key: TypeAlias = tuple[str, str | int]
 
 
-def dependants(events: Iterable[Recorded], catalogue: Catalogue, edits: Iterable[Recorded]) -> list[int]:
+def dependants(
+    events: Iterable[Recorded], catalogue: Catalogue, edits: Iterable[Recorded], fetch: Callable[[int], Recorded]
+) -> list[int]:
     """The numbers of the events in force that depend on any of these; `edits` are those by people, of the whole log."""
     targets = list(events)
     own = {target.number for target in targets}
@@ -44,7 +46,7 @@ def dependants(events: Iterable[Recorded], catalogue: Catalogue, edits: Iterable
             if edit.number > target.number
             and (wrote & (reads(edit.event) | writes(edit.number, edit.event)) or _redirects(edit, target, catalogue))
         }
-        found |= _by_rule(target.number, wrote, catalogue) - own
+        found |= _by_rule(target.number, wrote, catalogue, fetch) - own
     return sorted(found)
 
 
@@ -126,13 +128,21 @@ def _redirects(edit: Recorded, target: Recorded, catalogue: Catalogue) -> bool:
     return edit.event.category in path
 
 
-def _by_rule(number: int, wrote: set[Key], catalogue: Catalogue) -> set[int]:
-    """Later images and foundings that depend on these keys, found in the catalogue: there may be a million."""
+def _by_rule(number: int, wrote: set[Key], catalogue: Catalogue, fetch: Callable[[int], Recorded]) -> set[int]:
+    """Later images and foundings that depend on these keys, found in the catalogue: there may be a million.
+
+    Images a person put there do not depend by themselves: the edit that did it does.
+    """
     found: set[int] = set()
     lost = [catalogue.position[str(id)] for kind, id in wrote if kind == "category"]
     if lost:
         numbers, homes, flags = (np.array(a) for a in (catalogue.numbers, catalogue.homes, catalogue.flags))
-        found |= set(numbers[np.isin(homes, lost) & (numbers > number) & (flags & GONE == 0)].tolist())
+        there = np.isin(homes, lost) & (numbers > number) & (flags & GONE == 0)
+        found |= set(numbers[there & (flags & PLACED == 0)].tolist())
+        for image in numbers[there & (flags & PLACED != 0)].tolist():
+            event = fetch(image).event
+            if isinstance(event, Assigned) and ("category", event.home) in wrote:
+                found.add(image)
     names = {str(name) for kind, name in wrote if kind == "name"}
     for name in names & catalogue.categories.keys():
         category = catalogue.categories[name]

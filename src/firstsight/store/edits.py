@@ -25,6 +25,7 @@ from firstsight.store.events import (
 )
 
 LONGEST_NAME = 200
+NAMED = 20  # events named in a refusal
 
 
 def category(catalogue: Catalogue, name: str) -> Category:
@@ -39,6 +40,8 @@ def category(catalogue: Catalogue, name: str) -> Category:
 
 def images(catalogue: Catalogue, numbers: Sequence[int]) -> tuple[int, ...]:
     """The images a person means, each once."""
+    if not all(isinstance(number, int) for number in numbers):
+        raise StoreError(f"images are named by their numbers, not {list(numbers)!r}")
     unknown = [number for number in numbers if not catalogue.has_image(number)]
     if unknown:
         raise StoreError(
@@ -88,44 +91,68 @@ def undo(
 ) -> Undone:
     """Take back an event, or the last edit by a person that is in force."""
     if number is None:
-        in_force = (e for e in edits if not isinstance(e.event, Undone) and e.number not in catalogue.undone)
-        number = max((e.number for e in in_force), default=None)
-        if number is None:
+        since = _in_force_since(catalogue, edits)
+        if not since:
             raise StoreError("there is nothing to undo: no edit by a person is in force")
+        number = max(since, key=since.__getitem__)
     target = fetch(number)
     if isinstance(target.event, Undone):
+        inner = fetch(target.event.events[0])
+        if isinstance(inner.event, Undone):
+            what = ", ".join(map(str, inner.event.events))
+            raise StoreError(f"event {number} is a redo", f"undo what it brought back: {what}")
         raise StoreError(f"event {number} is an undo itself", f"bring back what it took: redo {number}")
     if number in catalogue.undone:
         raise StoreError(f"event {number} is undone already", f"bring it back with: redo {number}")
     targets = _with_founding(target, catalogue, fetch)
-    _refuse_if(dependants(targets, catalogue, edits), f"event {number} ({target.kind}) cannot be undone", fetch)
+    later = dependants(targets, catalogue, edits, fetch)
+    _refuse_if(later, f"event {number} ({target.kind}) cannot be undone", fetch)
     return Undone(tuple(t.number for t in targets))
 
 
 def redo(
     catalogue: Catalogue, number: int | None, fetch: Callable[[int], Recorded], edits: Sequence[Recorded]
 ) -> Undone:
-    """Bring back what an undo took: the one named, by its own number or that of what it took, or the last one."""
-    undos = [
+    """Bring back what an undo took: the one named, by its own number or that of what it took, or the last one.
+
+    Without a number, only what was undone since the last new edit: what came before was left behind.
+    """
+    last_new = max((e.number for e in edits if not isinstance(e.event, Undone)), default=0)
+    meant = [
         e
         for e in edits
         if isinstance(e.event, Undone)
         and e.number not in catalogue.undone
         and not isinstance(fetch(e.event.events[0]).event, Undone)
+        and (e.number > last_new if number is None else number in (e.number, *e.event.events))
     ]
-    meant = [e for e in undos if number is None or number == e.number or number in e.event.events]  # type: ignore[union-attr]
     if not meant:
-        which = "nothing is undone" if number is None else f"event {number} is not undone"
-        raise StoreError(f"there is nothing to redo: {which}")
+        which = "nothing was undone since the last edit" if number is None else f"event {number} is not undone"
+        raise StoreError(f"there is nothing to redo: {which}", "history shows what is undone, and its number")
     last = meant[-1]
     assert isinstance(last.event, Undone)
     targets = [fetch(n) for n in last.event.events]
     what = f"event {targets[0].number} ({targets[0].kind}) cannot be brought back"
-    _refuse_if(dependants(targets, catalogue, edits), what, fetch)
+    _refuse_if(dependants(targets, catalogue, edits, fetch), what, fetch)
     brought = {key for t in targets for key in writes(t.number, t.event)}
     if why := [reason for t in targets for reason in obstacles(t.event, catalogue, brought)]:
         raise StoreError(f"{what}: {'; '.join(why)}", "bring back or undo what changed it first")
     return Undone((last.number,))
+
+
+def _in_force_since(catalogue: Catalogue, edits: Sequence[Recorded]) -> dict[int, int]:
+    """The edits in force, and the event that brought each into force last: itself, or a redo."""
+    since: dict[int, int] = {}
+    undos: dict[int, tuple[int, ...]] = {}
+    for edit in edits:
+        if not isinstance(edit.event, Undone):
+            since[edit.number] = edit.number
+            continue
+        undos[edit.number] = edit.event.events
+        for number in (inner for target in edit.event.events for inner in undos.get(target, ())):
+            if number in since:
+                since[number] = edit.number
+    return {number: last for number, last in since.items() if number not in catalogue.undone}
 
 
 def _with_founding(target: Recorded, catalogue: Catalogue, fetch: Callable[[int], Recorded]) -> list[Recorded]:
@@ -142,8 +169,8 @@ def _with_founding(target: Recorded, catalogue: Catalogue, fetch: Callable[[int]
 
 def _refuse_if(later: list[int], what: str, fetch: Callable[[int], Recorded]) -> None:
     if later:
-        shown = ", ".join(f"{n} ({fetch(n).kind})" for n in later[:5])
-        more = f" and {len(later) - 5} more" if len(later) > 5 else ""
+        shown = ", ".join(f"{n} ({fetch(n).kind})" for n in later[:NAMED])
+        more = f" and {len(later) - NAMED} more" if len(later) > NAMED else ""
         raise StoreError(f"{what}: later events depend on it: {shown}{more}", "undo those first, the last one first")
 
 

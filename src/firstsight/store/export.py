@@ -12,16 +12,32 @@ from collections.abc import Callable
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from firstsight.errors import DataError
+from firstsight.errors import DataError, SettingsError
 from firstsight.files import new_folder, write_file
 from firstsight.store.store import Store
 from firstsight.store.views import Member, images, summaries
 
+OTHER_FORMATS = (".tsv", ".xls", ".xlsx", ".jsonl", ".parquet", ".txt", ".html", ".xml", ".yaml", ".yml", ".zip")
 COPY: dict[str, Callable[[Path, Path], object]] = {
     "copy": shutil.copyfile,
     "link": lambda source, target: target.symlink_to(source.resolve()),
     "hardlink": os.link,
 }
+
+
+def export(store: Store, path: Path, how: str = "copy") -> tuple[int, list[str]]:
+    """Write CSV or JSON by the ending of the name, else a folder; how many images, and which files are gone."""
+    if path.exists():
+        raise DataError(f"{path} exists already", "name a new file or folder")
+    match path.suffix.lower():
+        case ".csv":
+            return export_csv(store, path), []
+        case ".json":
+            return export_json(store, path), []
+        case suffix if suffix in OTHER_FORMATS:
+            raise SettingsError(f"{suffix} is not written", "name a .csv or .json file, or a new folder")
+        case _:
+            return export_folder(store, path, how)
 
 
 def export_csv(store: Store, path: Path) -> int:
@@ -49,9 +65,10 @@ def export_json(store: Store, path: Path) -> int:
 
 
 def export_folder(store: Store, path: Path, how: str = "copy") -> tuple[int, list[str]]:
-    """A new folder with one folder per category; how many images, and the sources that are no longer there."""
-    if path.exists():
-        raise DataError(f"{path} exists already", "name a new folder")
+    """A new folder with one folder per category; how many images, and the sources that are no longer there.
+
+    A file keeps its name, after the image's number: two folders may each have had a 1.jpg.
+    """
     missing = []
     count = 0
     folders = _folder_names(store)

@@ -27,7 +27,7 @@ def unpack(content: bytes) -> Catalogue | None:
     """The catalogue again, if it was packed by this version."""
     header, _, body = zlib.decompress(content).partition(b"\n")
     state = json.loads(header)
-    if state.pop("version") != VERSION:
+    if state.pop("version", None) != VERSION:
         return None
     for name, (typecode, length) in zip(ARRAYS, state.pop("arrays"), strict=True):
         state[name] = array(typecode)

@@ -67,6 +67,8 @@ class SqliteLog:
     @classmethod
     def open(cls, path: Path, write: bool = True, sync: Sync = "full", wait: float = 0.0) -> SqliteLog:
         """Open a file that is there, verify its structure and header, and hold it if it is to be written."""
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder; a register is a file", "name a file, such as moths.db")
         if not path.is_file():
             raise StoreError(f"{path}: there is no such register", "make one with: firstsight discover --register")
         lock = _locked(path, wait) if write else None
@@ -299,9 +301,9 @@ def _connect(path: Path, mode: str, sync: Sync) -> sqlite3.Connection:
 def _locked(path: Path, wait: float) -> FileLock:
     lock = FileLock(path.with_name(f"{path.name}-lock"))
     if not lock.acquire(wait):
-        waited = f" for {wait:g} s" if wait else ""
+        still = f"still, after {wait:g} s, " if wait else ""
         raise StoreError(
-            f"{path} is being written by another process{waited} ({lock.holder() or 'which does not say its name'})",
+            f"{path} is {still}being written by another process ({lock.holder() or 'which does not say its name'})",
             "wait for it to end, or for a while with --wait SECONDS; reading is possible meanwhile",
         )
     return lock
@@ -336,4 +338,8 @@ def _errors(path: Path) -> Iterator[None]:
     except sqlite3.ProgrammingError as error:  # not the file's fault: it was closed, or is used by two threads at once
         raise StoreError(f"{path}: {error}", "open it again") from None
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+            raise StoreError(
+                f"{path} is not a register of Firstsight, or its first bytes are damaged", RESTORE
+            ) from None
         raise _damaged(path, str(error)) from None

@@ -23,7 +23,7 @@ from firstsight.protocols import Assignment, Candidate, Centre, Provenance, Regi
 from firstsight.register.kinds import of_header
 from firstsight.store import edits, snapshot
 from firstsight.store.catalogue import Catalogue
-from firstsight.store.events import Assigned, Created, Event, Recorded
+from firstsight.store.events import Assigned, Created, Event, Recorded, Undone
 from firstsight.store.sqlite import SqliteLog, Sync
 
 SNAPSHOT_EVERY = 10_000  # events at least, and a tenth of the log: what opening may have to fold
@@ -162,7 +162,36 @@ class Store:
     @alone
     def match(self, row: NDArray[Any], content: bytes) -> Assignment:
         """What an image is; changes nothing. A person's word on this very image comes before the rule."""
-        return self._recognised(content, once=False) or self.register.match(row)
+        return self._named(self._placed_before(content) or self.register.match(row))
+
+    @alone
+    def recognise(self, content: bytes, source: str = "") -> Assignment | None:
+        """The answer to an image that is here already: the one from this source, one a person placed, or the last."""
+        here = [number for number in self.log.with_content(content) if self.catalogue.has_image(number)]
+        if not here:
+            return None
+        number = max(here, key=lambda n: (self._assigned(n).source == source, self.catalogue.placed(n), n))
+        return self._named(replace(self.assignment(number), decided_by="record"))
+
+    @alone
+    def assignment(self, number: int) -> Assignment:
+        """An image as it stands: in the category it is in now, with what was measured unless it was moved since."""
+        event, home = self._assigned(number), self.catalogue.home(number)
+        category, other = self.catalogue.resolve(home), event.runner_up and self.catalogue.resolve(event.runner_up)
+        where_it_was = home == event.home
+        return Assignment(
+            category=category,
+            is_new=not self.catalogue.categories[category].known,
+            created=False,
+            distance=event.distance if where_it_was else None,
+            radius=event.radius,
+            runner_up=Candidate(other, event.runner_up_distance or 0)
+            if other and where_it_was and other != category
+            else None,
+            via=home if home != category else None,
+            image=number,
+            decided_by="person" if self.catalogue.placed(number) else "rule",
+        )
 
     @alone
     def record(self, arrivals: Sequence[Arrival], model: Provenance, once: bool = False) -> list[Assignment]:
@@ -171,7 +200,10 @@ class Store:
         With `once`, an image whose content is here already is recognised: it is answered, and not counted again.
         """
         encoder = self._encoder(model)
-        answers = [self._recognised(arrival.content, once) for arrival in arrivals]
+        answers = [
+            self.recognise(arrival.content, arrival.source) if once else self._placed_before(arrival.content)
+            for arrival in arrivals
+        ]
         again = _repeats(arrivals, answers) if once else {}
         undecided = [i for i, answer in enumerate(answers) if answer is None and i not in again]
         register = self.register
@@ -190,41 +222,20 @@ class Store:
         numbers = [each.number for each in self._commit(events) if isinstance(each.event, Assigned)] if events else []
         self._stale = False
         self._keep_snapshot_when_due()
-        return _numbered(answers, numbers, again)
+        return [self._named(answer) for answer in _numbered(answers, numbers, again)]
 
-    def _recognised(self, content: bytes, once: bool) -> Assignment | None:
-        """The answer to an image that a person placed before or, with `once`, that is here at all."""
-        here = [number for number in self.log.with_content(content) if self.catalogue.has_image(number)]
-        placed = [number for number in here if self.catalogue.placed(number)]
-        if once and here:
-            return self._from_record((placed or here)[-1])
-        if placed:
-            home, category = self.catalogue.home(placed[-1]), self.catalogue.category_of(placed[-1])
-            return Assignment(
-                category=category,
-                is_new=not self.catalogue.categories[category].known,
-                created=False,
-                distance=None,
-                radius=self.catalogue.radius,
-                runner_up=None,
-                via=home if home != category else None,
-                decided_by="person",
-            )
-        return None
+    def _placed_before(self, content: bytes) -> Assignment | None:
+        """The answer to an image that a person placed before, if one did."""
+        here = [n for n in self.log.with_content(content) if self.catalogue.has_image(n) and self.catalogue.placed(n)]
+        if not here:
+            return None
+        radius = self.catalogue.radius
+        return replace(self.assignment(here[-1]), distance=None, runner_up=None, radius=radius, image=None)
 
-    def _from_record(self, number: int) -> Assignment:
-        """An image as it was answered, with the category it is in now."""
-        event, category = self._assigned(number), self.catalogue.category_of(number)
-        return Assignment(
-            category=category,
-            is_new=not self.catalogue.categories[category].known,
-            created=False,
-            distance=event.distance,
-            radius=event.radius,
-            runner_up=Candidate(event.runner_up, event.runner_up_distance or 0) if event.runner_up else None,
-            image=number,
-            decided_by="record",
-        )
+    def _named(self, answer: Assignment) -> Assignment:
+        """The answer with the name people gave its category."""
+        name = None if answer.category is None else self.catalogue.categories[answer.category].name
+        return answer if name == answer.category else replace(answer, name=name)
 
     # ------------------------------------------------------------------ correcting
 
@@ -267,6 +278,11 @@ class Store:
     def undo(self, event: int | None = None) -> Recorded:
         """Take back an event: the one named, or the last edit by a person. Refused where later ones depend on it."""
         return self._edit(edits.undo(self.catalogue, event, self.log.event, self.log.edits()))
+
+    @alone
+    def can_be_undone(self, event: int) -> bool:
+        """Whether an event is one to undo: not undone already, and no undo itself."""
+        return event not in self.catalogue.undone and not isinstance(self.log.event(event).event, Undone)
 
     @alone
     def redo(self, event: int | None = None) -> Recorded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -80,14 +81,10 @@ def summaries(store: Store) -> list[Summary]:
 def images(store: Store, category: str | None = None) -> Iterator[Member]:
     """The images of a category by its id, or of all, in order of arrival."""
     catalogue = store.catalogue
-    numbers = (
-        [n for n in catalogue.numbers if catalogue.has_image(n)] if category is None else catalogue.images(category)
-    )
-    for number in numbers:
-        recorded = store.log.event(number)
-        event = recorded.event
+    for number in catalogue.columns()[0].tolist() if category is None else catalogue.images(category):
+        recorded, answer = store.log.event(number), store.assignment(number)
+        event, owner = recorded.event, catalogue.categories[str(answer.category)]
         assert isinstance(event, Assigned)
-        owner = catalogue.categories[catalogue.category_of(number)]
         yield Member(
             image=number,
             source=event.source,
@@ -95,28 +92,36 @@ def images(store: Store, category: str | None = None) -> Iterator[Member]:
             name=owner.name,
             known=owner.known,
             time=recorded.time,
-            distance=event.distance,
-            radius=event.radius,
-            runner_up=event.runner_up,
-            runner_up_distance=event.runner_up_distance,
+            distance=answer.distance,
+            radius=answer.radius,
+            runner_up=answer.runner_up.category if answer.runner_up else None,
+            runner_up_distance=answer.runner_up.distance if answer.runner_up else None,
             by_person=catalogue.placed(number),
             content=event.content.hex(),
         )
 
 
 def image_numbers(store: Store, wanted: Sequence[str]) -> list[int]:
-    """Images as people name them: by number, or by the file they came from."""
-    numbers: list[int] = []
-    for each in wanted:
-        found = {int(each): each} if each.isdecimal() else dict(store.log.with_source(each))
-        here = {number: source for number, source in found.items() if store.catalogue.has_image(number)}
-        if not here:
-            raise StoreError(f"there is no image {each}", "numbers and files are shown by: show CATEGORY")
-        if len(set(here.values())) > 1 and each not in here.values():
-            shown = ", ".join(f"{number} ({source})" for number, source in list(here.items())[:5])
-            raise StoreError(f"{each} may be any of {len(here)} images: {shown}", "say more of the path, or a number")
-        numbers += [number for number, source in here.items() if each not in here.values() or source == each]
-    return numbers
+    """Images as people name them: by number, by the file they came from, or by the end of its path."""
+    return [number for each in wanted for number in ([int(each)] if each.isdecimal() else _from_file(store, each))]
+
+
+def _from_file(store: Store, name: str) -> list[int]:
+    whole = os.path.abspath(name)  # noqa: PTH100 - Path.resolve would follow links
+    found = store.log.with_source(whole) or store.log.with_source(name)
+    here = {number: source for number, source in found if store.catalogue.has_image(number)}
+    if not here:
+        raise StoreError(f"there is no image {name}", "numbers and files are shown by: show CATEGORY")
+    if len(set(here.values())) > 1:
+        shown = ", ".join(f"{number} ({source})" for number, source in list(here.items())[:5])
+        raise StoreError(f"{name} may be any of {len(here)} images: {shown}", "say more of the path, or a number")
+    return list(here)
+
+
+def label(store: Store, id: str) -> str:
+    """A category as people call it, with its id where that is another."""
+    name = store.catalogue.categories[id].name
+    return id if name == id else f"{name} ({id})"
 
 
 def describe(event: Event) -> str:
@@ -145,14 +150,14 @@ def describe(event: Event) -> str:
             return f"event {', '.join(map(str, event.events))} undone"
 
 
-def line(recorded: Recorded) -> dict[str, int | str]:
-    """An event as a line of history."""
-    return {
-        "event": recorded.number,
-        "time": recorded.time,
-        "kind": recorded.kind,
-        "what": describe(recorded.event),
-    }
+def line(store: Store, recorded: Recorded) -> dict[str, int | str]:
+    """An event as a line of history; the undo of an undo is a redo."""
+    kind, what = recorded.kind, describe(recorded.event)
+    if isinstance(recorded.event, Undone):
+        undo = store.log.event(recorded.event.events[0]).event
+        if isinstance(undo, Undone):
+            kind, what = "Redone", f"event {', '.join(map(str, undo.events))} brought back"
+    return {"event": recorded.number, "time": recorded.time, "kind": kind, "what": what}
 
 
 def toggled(store: Store, recorded: Recorded) -> Iterator[tuple[str, Event]]:
