@@ -79,6 +79,7 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: IO[str] | None = None
+        self._holder = 0
 
     def acquire(self, wait: float = 0.0) -> bool:
         """Take it, waiting up to so many seconds; whether it was had."""
@@ -91,7 +92,8 @@ class FileLock:
 
     def release(self) -> None:
         if self._file is not None:
-            self.path.unlink(missing_ok=True)
+            if self._holder == os.getpid() and self._is_current(self._file):  # a forked child leaves it to its parent
+                self.path.unlink(missing_ok=True)
             self._file.close()
             self._file = None
 
@@ -115,7 +117,7 @@ class FileLock:
         if not self._is_current(file):  # it was removed by the last holder between our opening and our taking it
             file.close()
             return False
-        self._file = file
+        self._file, self._holder = file, os.getpid()
         with disk_errors(self.path):
             file.truncate(0)
             file.write(f"process {os.getpid()}\n")

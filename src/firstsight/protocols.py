@@ -147,8 +147,8 @@ class Register(Protocol):
         """The centre for a category of these rows."""
         ...
 
-    def neighbours(self, row: NDArray[Any], within: float) -> list[Candidate]:
-        """The categories with a centre within a distance of this row."""
+    def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
+        """The nearest centres within a distance of this row, at most so many, and their categories."""
         ...
 
     def next_name(self) -> str:

@@ -191,6 +191,15 @@ def test_what_is_no_register_is_said_to_be_none(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.db"]
 
 
+def test_odd_arguments_are_errors_and_not_faults(model_folder: Path, moths: Path, register: Path) -> None:
+    long = "x" * 300
+    refused(6, "too long", "discover", model_folder, moths / "stream", "--register", f"{long}.db")
+    refused(8, "no image", "categories", register, "confirm", "9" * 5000)
+    refused(2, "limit", "categories", register, "history", "--limit", "9" * 30)
+    refused(8, "itself", "categories", register, "merge", "new-2", "new-1", "--into", "new-1")
+    assert not any(row["merged"] for row in listed(register, "list"))
+
+
 def test_a_run_of_events_is_undone_at_once(register: Path) -> None:
     last = listed(register, "history", "--limit", 1)[0]["event"]
     categories(register, "undo", f"3-{last}")

@@ -75,6 +75,29 @@ def test_a_lock_left_by_a_killed_process_does_not_hold(path: Path) -> None:
     new_store(path).close()
 
 
+def test_another_name_for_the_file_is_the_same_file(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.db").symlink_to(path)
+    (tmp_path / "elsewhere").mkdir()
+    store = new_store(Path("a.db"))
+    for name in ("link.db", tmp_path / "a.db"):
+        with pytest.raises(StoreError, match="another process"):
+            Store.open(name)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    discover(store, 1)
+    store.close()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.db", "elsewhere", "link.db"]
+
+
+def test_a_new_store_does_not_take_over_what_a_killed_one_left(path: Path) -> None:
+    path.with_name("a.db-wal").write_bytes(b"the last events of a file that is gone")
+    with pytest.raises(StoreError, match=r"a\.db-wal of the register it was is left"):
+        new_store(path)
+    assert not path.exists()
+
+
 def test_a_lock_is_had_by_one_at_a_time(tmp_path: Path) -> None:
     one, two = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
     assert one.acquire()
@@ -251,6 +274,14 @@ def test_any_other_database_is_refused(path: Path) -> None:
         Store.open(path)
 
 
+def test_a_format_that_never_was_is_damage(path: Path) -> None:
+    new_store(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 0")
+    with pytest.raises(StoreError, match="damaged"):
+        Store.open(path)
+
+
 def test_a_newer_format_is_refused_untouched(path: Path) -> None:
     new_store(path).close()
     with closing(sqlite3.connect(path)) as db:
@@ -311,6 +342,9 @@ def test_reading_works_where_nothing_can_be_written(
     monkeypatch.setattr("firstsight.store.sqlite.sqlite3.connect", no_shared_memory)
     with Store.open(elsewhere, write=False) as store:
         assert store.catalogue.find("new-1") is not None
+    elsewhere.with_name("a.db-wal").write_bytes(b"events nobody could see")
+    with pytest.raises(StoreError, match=r"its last events are in a\.db-wal"):
+        Store.open(elsewhere, write=False)
 
 
 def test_a_backup_holds_what_was_there_while_the_writer_goes_on(path: Path, tmp_path: Path) -> None:

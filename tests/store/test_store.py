@@ -15,8 +15,10 @@ from firstsight.errors import SettingsError, StoreError
 from firstsight.protocols import Assignment, Candidate
 from firstsight.store import snapshot
 from firstsight.store import store as store_module
+from firstsight.store.catalogue import Catalogue
 from firstsight.store.events import Assigned, Created, Split
-from firstsight.store.store import Store
+from firstsight.store.sqlite import SqliteLog
+from firstsight.store.store import Arrival, Store
 
 
 @pytest.fixture
@@ -280,6 +282,70 @@ def test_an_edit_that_replaced_another_does_not_come_back_without_it(
         store.redo(earlier.number)
         store.redo(later.number)
         assert {**store.catalogue.state(), "last": 0, "undone": 0} == {**state, "last": 0, "undone": 0}
+
+
+def test_two_edits_that_exclude_each_other_do_not_both_come_back(path: Path) -> None:
+    with new_store(path) as store:
+        store.merge("ant", "bee")  # 1
+        store.undo(1)
+        store.merge("bee", "ant")  # 3
+        store.undo(3)
+        store.rename("ant", "x")  # 5
+        store.undo(5)
+        store.rename("bee", "x")  # 7
+        store.undo(7)
+        store.redo(1)
+        store.redo(5)
+        for number, why in ((3, "bee is merged|ant is merged"), (7, "called 'x'")):
+            with pytest.raises(StoreError, match=why):
+                store.redo(number)
+        state = store.catalogue.state()
+    with Store.open(path) as store:
+        assert store.catalogue.state() == state
+        assert store.catalogue.resolve("ant") == "bee"
+
+
+@pytest.mark.parametrize("broken", ["append", "apply"])
+def test_a_commit_broken_off_at_any_point_is_found_and_gone_on_from(path: Path, broken: str) -> None:
+    """Ctrl-C after the disk has it, before or while memory follows."""
+    with new_store(path) as store:
+        discover(store, 0b1111)
+        with pytest.MonkeyPatch.context() as patch:
+            if broken == "append":
+                real = SqliteLog.append
+
+                def append(log: SqliteLog, *arguments: Any) -> Any:
+                    before = (log.length, log._crc)
+                    real(log, *arguments)
+                    log.length, log._crc = before
+                    raise KeyboardInterrupt
+
+                patch.setattr(SqliteLog, "append", append)
+            else:
+
+                def put(catalogue: Catalogue, number: int, home: int) -> None:
+                    catalogue.numbers.append(number)
+                    raise KeyboardInterrupt
+
+                patch.setattr(Catalogue, "_put", put)
+            with pytest.raises(KeyboardInterrupt):
+                discover(store, 0b1110)
+        assert discover(store, 0b1101)[0].image == 4
+        assert store.catalogue.images("new-1") == [2, 3, 4]
+        assert store.catalogue == store.replay()
+
+
+def test_a_store_starts_from_a_fresh_register(path: Path) -> None:
+    register = fresh_register()
+    register.assign(code(0b1111))
+    with pytest.raises(SettingsError, match="fresh register"):
+        Store.create(path, register, MODEL)
+
+
+def test_names_of_any_bytes_are_kept(path: Path) -> None:
+    with new_store(path) as store:
+        store.record([arrival(1, "ok.jpg"), Arrival("caf\udce9.jpg", b"x" * 32, code(1))], MODEL)
+        assert store.log.with_source("caf\\udce9.jpg") == [(2, "caf\\udce9.jpg")]
 
 
 def test_an_undone_split_frees_its_name(path: Path) -> None:

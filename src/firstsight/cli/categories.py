@@ -101,6 +101,8 @@ def merge(
     """Make categories part of another; whatever matches them from now on goes there."""
     with _writing(context) as store:
         target, *meant = (edits.category(store.catalogue, each).id for each in (into, *sources))
+        for each in meant:
+            edits.merge(store.catalogue, each, target)  # all are possible, or none is done
         for each in dict.fromkeys(meant):
             _done(store.merge(each, target))
 
@@ -152,9 +154,9 @@ def undo(
     ] = None,
 ) -> None:
     """Take back events, the latest first, or the last edit; refused where later events depend on one."""
-    wanted = _numbers(events or [])
     with _writing(context) as store:
-        if not wanted:
+        wanted = _numbers(events or [], store.log.length)
+        if not events:
             _done(store.undo(), store)
         for number in wanted:
             if len(wanted) == 1 or store.can_be_undone(number):
@@ -173,7 +175,7 @@ def history(
     context: typer.Context,
     category: Annotated[str | None, typer.Option(help="Only events about this category.")] = None,
     image: Annotated[int | None, typer.Option(help="Only events about this image.")] = None,
-    limit: Annotated[int, typer.Option(help="How many, the latest.", min=1)] = 50,
+    limit: Annotated[int, typer.Option(help="How many, the latest.", min=1, max=1_000_000)] = 50,
     as_json: Json = False,
 ) -> None:
     """What happened, the latest last, with the numbers undo and redo take."""
@@ -194,7 +196,7 @@ def history(
 @app.command(name="suggest")
 def suggest_(
     context: typer.Context,
-    limit: Annotated[int, typer.Option(help="How many pairs at most.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(help="How many pairs at most.", min=1, max=1_000_000)] = 20,
     as_json: Json = False,
 ) -> None:
     """Pairs of categories that may be the same, the likeliest first, with the reason."""
@@ -284,14 +286,14 @@ def _from_here(source: str) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else source
 
 
-def _numbers(events: list[str]) -> list[int]:
+def _numbers(events: list[str], last_event: int) -> list[int]:
     """Event numbers as typed, the highest first."""
     numbers: set[int] = set()
     for each in events:
         first, _, last = each.partition("-")
-        if not first.isdecimal() or not (last or first).isdecimal():
+        if not (first.isdecimal() and (last or first).isdecimal() and len(each) < 30):
             raise SettingsError(f"{each!r} is no event's number", "give numbers, or ranges such as 120-180")
-        numbers.update(range(int(first), int(last or first) + 1))
+        numbers.update(range(int(first), min(int(last), last_event) + 1) if last else [int(first)])
     return sorted(numbers, reverse=True)
 
 

@@ -73,6 +73,9 @@ def run() -> None:
             _leave_stdout()
             complain(DiskError("answers could not be written: no space left"))
             sys.exit(DiskError.exit_code)
+        if isinstance(error, OSError) and error.filename:
+            complain(DiskError(f"{error.filename}: {error.strerror}"))
+            sys.exit(DiskError.exit_code)
         what = f"unexpected {type(error).__name__}: {error}"
         complain(FirstsightError(what, "a fault of ours: run again with -v for the trace, and report it"))
         sys.exit(70)

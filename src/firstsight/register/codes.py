@@ -123,9 +123,10 @@ class CodeRegister:
         centre: Words = pack(2 * signs.sum(axis=0) + signs[0])[0]
         return centre
 
-    def neighbours(self, row: NDArray[Any], within: float) -> list[Candidate]:
+    def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
         apart = hamming(self.centres, row)
-        return [Candidate(self.names[self._owner_of[i]], int(apart[i])) for i in np.flatnonzero(apart <= within)]
+        nearest = np.argsort(apart, kind="stable")[:limit]
+        return [Candidate(self.names[self._owner_of[i]], int(apart[i])) for i in nearest if apart[i] <= within]
 
     def rebuild(self, centres: Iterable[Centre], reserved: Iterable[str] = ()) -> None:
         """Start again from these centres, given in order of rank: on a tie, and for `first`, the one before answers.

@@ -59,6 +59,7 @@ class Catalogue:
         self.numbers = array("q")  # of the images
         self.homes = array("i")  # the category each was assigned or moved to
         self.flags = array("B")
+        self.placed_images: set[int] = set()  # those there are whose flag says so
 
     # ------------------------------------------------------------------ asking
 
@@ -166,6 +167,7 @@ class Catalogue:
         match event:
             case Assigned():
                 self.flags[self._index(number)] |= GONE
+                self.placed_images.discard(number)
             case Created():
                 self._lose(event.category)
             case Renamed():
@@ -198,7 +200,9 @@ class Catalogue:
         for i, (image, home) in enumerate(zip(images, homes, strict=True)):
             index = self._index(image)
             self.homes[index] = self.position[home]
-            self.flags[index] = PLACED if placed is None or placed[i] else 0
+            by_person = placed is None or placed[i]
+            self.flags[index] = PLACED if by_person else 0
+            (self.placed_images.add if by_person else self.placed_images.discard)(image)
 
     def _found(self, category: Category) -> None:
         """A category comes into being, or back."""
@@ -251,6 +255,7 @@ class Catalogue:
             catalogue._found(Category(**{**values, "row": bytes.fromhex(values["row"])}))
         catalogue.last, catalogue.undone, catalogue.names = state["last"], set(state["undone"]), dict(state["names"])
         catalogue.numbers, catalogue.homes, catalogue.flags = state["numbers"], state["homes"], state["flags"]
+        catalogue.placed_images = {n for n, f in zip(state["numbers"], state["flags"], strict=True) if f == PLACED}
         return catalogue
 
     def __eq__(self, other: object) -> bool:

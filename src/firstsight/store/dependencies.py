@@ -66,17 +66,29 @@ def _differences(event: Event, catalogue: Catalogue) -> list[str]:
     match event:
         case Renamed() if catalogue.categories[event.category].name != event.old:
             return [f"{event.category} is called {catalogue.categories[event.category].name!r} now"]
+        case Renamed():
+            return _taken(event.new, event.category, catalogue)
+        case Merged() if catalogue.categories[event.category].merged_into is not None:
+            return [f"{event.category} is merged into {catalogue.resolve(event.category)} now"]
+        case Merged() if catalogue.resolve(event.into) == event.category:
+            return [f"{event.into} is merged into {event.category} now"]
         case RadiusChanged() if catalogue.radius != event.old:
             return [f"the radius is {catalogue.radius} now"]
         case Split() | Moved():
             were = zip(event.images, event.homes, event.placed, strict=True)
             moved = [i for i, home, by in were if (catalogue.home(i), catalogue.placed(i)) != (home, by)]
-            return [f"image {i} is not where it was" for i in moved[:5]]
+            name = _taken(event.name, event.category, catalogue) if isinstance(event, Split) else []
+            return name + [f"image {i} is not where it was" for i in moved[:5]]
         case Confirmed():
             were_placed = zip(event.images, event.placed, strict=True)
             return [f"image {i} is not where it was" for i, by in were_placed if catalogue.placed(i) != by][:5]
         case _:
             return []
+
+
+def _taken(name: str, id: str, catalogue: Catalogue) -> list[str]:
+    other = catalogue.names.get(name, id)
+    return [] if other == id else [f"{other} is called {name!r} now"]
 
 
 def writes(number: int, event: Event) -> set[Key]:

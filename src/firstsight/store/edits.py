@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from operator import index
 
 from firstsight.errors import StoreError
 from firstsight.store.catalogue import Catalogue, Category
@@ -40,8 +41,10 @@ def category(catalogue: Catalogue, name: str) -> Category:
 
 def images(catalogue: Catalogue, numbers: Sequence[int]) -> tuple[int, ...]:
     """The images a person means, each once."""
-    if not all(isinstance(number, int) for number in numbers):
-        raise StoreError(f"images are named by their numbers, not {list(numbers)!r}")
+    try:
+        numbers = [index(number) for number in numbers]
+    except TypeError:
+        raise StoreError(f"images are named by their numbers, not {list(numbers)!r}") from None
     unknown = [number for number in numbers if not catalogue.has_image(number)]
     if unknown:
         raise StoreError(

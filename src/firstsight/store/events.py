@@ -45,7 +45,7 @@ class Assigned:
         assert answer.category is not None, "only a pure match answers without a category"
         other = answer.runner_up
         return cls(
-            source=source,
+            source=as_text(source),
             category=answer.category,
             via=answer.via,
             distance=answer.distance,
@@ -153,6 +153,11 @@ class Recorded:
     def time(self) -> str:
         """ISO 8601, UTC, to the second."""
         return datetime.fromtimestamp(self.at / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def as_text(source: str) -> str:
+    """A file's name as text that can be stored, whatever bytes it is made of."""
+    return source.encode("utf-8", "backslashreplace").decode()
 
 
 def to_columns(event: Event) -> tuple[str, str, bytes | None, bytes | None]:

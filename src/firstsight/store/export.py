@@ -10,6 +10,8 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, fields
+from itertools import chain
+from itertools import count as numbers
 from pathlib import Path
 
 from firstsight.errors import DataError, SettingsError
@@ -91,7 +93,8 @@ def _folder_names(store: Store) -> dict[str, str]:
     taken: set[str] = set()
     for summary in summaries(store):
         name = re.sub(r'[\x00-\x1f/\\:*?"<>|]', "_", summary.name).strip(". ") or "_"
-        unique = name if name.casefold() not in taken else f"{name} ({len(taken)})"
+        candidates = chain([name], (f"{name} ({i})" for i in numbers(2)))
+        unique = next(each for each in candidates if each.casefold() not in taken)
         taken.add(unique.casefold())
         names[summary.id] = unique
     return names

@@ -31,8 +31,11 @@ def reencode(store: Store, encoder: Encoder, path: Path, progress: Progress) -> 
     known = {centre.category for centre in register.known_centres()}
     if lost := [c.id for c in store.catalogue.categories.values() if c.known and c.id not in known]:
         raise StoreError(f"the new model does not know {', '.join(lost[:10])}", "fit it with those categories too")
-    if clash := [c.id for c in store.catalogue.categories.values() if not c.known and c.id in known]:
-        raise StoreError(f"the new model knows {', '.join(clash[:10])}, which are ids of new categories here")
+    own = {c.id for c in store.catalogue.categories.values() if c.known}
+    if clash := [
+        name for name, id in store.catalogue.names.items() if name in known and not (name == id and id in own)
+    ]:
+        raise StoreError(f"the new model knows {', '.join(clash[:10])}, which other categories are called here")
     if path.exists():
         raise StoreError(f"{path} exists already", "name a new file")
     rows = _rows(store, encoder, register, progress)

@@ -56,6 +56,8 @@ def check(connection: sqlite3.Connection, path: Path) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
         raise StoreError(f"{path} is a database, but not a register of Firstsight", "choose another file")
+    if version < 1:
+        raise StoreError(f"{path} is damaged: it says its format is {version}", "restore it from a backup")
     if version > FORMAT:
         raise StoreError(
             f"{path} has register format {version}; firstsight {__version__} reads up to {FORMAT}",

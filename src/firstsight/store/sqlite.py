@@ -52,6 +52,11 @@ class SqliteLog:
         try:
             if path.exists():
                 raise StoreError(f"{path} exists already", "open it, or choose another file")
+            if _beside(path, "-wal").exists():
+                raise StoreError(
+                    f"{path} is gone, but {path.name}-wal of the register it was is left, and may hold its last events",
+                    "move both back together, or the -wal away",
+                )
             with new_file(path) as temporary, _errors(path), closing(_connect(temporary, "rwc", sync)) as db:
                 text = json.dumps(header, ensure_ascii=False)
                 db.execute("PRAGMA journal_mode = WAL")
@@ -99,12 +104,14 @@ class SqliteLog:
 
     def close(self) -> None:
         """Let go of the file; what the log of writes still holds goes into the file itself."""
-        with suppress(sqlite3.Error):
-            if self.writable:
-                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._db.close()
-        if self._lock is not None:
-            self._lock.release()
+        try:
+            with suppress(sqlite3.Error):
+                if self.writable:
+                    self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._db.close()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
 
     # ------------------------------------------------------------------ writing
 
@@ -217,7 +224,7 @@ class SqliteLog:
         with _errors(self.path):
             entries = self._db.execute("SELECT id, description, crc FROM encoders").fetchall()
         for _, text, crc in entries:
-            if zlib.crc32(text.encode()) != crc:
+            if not isinstance(text, str) or zlib.crc32(text.encode()) != crc:
                 raise _damaged(self.path, "what it says about its encoders is not as it was written")
         return {id: json.loads(text) for id, text, _ in entries}
 
@@ -249,7 +256,10 @@ class SqliteLog:
     def _take(self, row: tuple[Any, ...]) -> None:
         """The next event must be the next one, and lead on from the checksum before."""
         number, kind, at, body, code, content, crc = row
-        expected = _checksum(self._crc, self.length + 1, kind, at, body, code, content)
+        try:
+            expected = _checksum(self._crc, self.length + 1, kind, at, body, code, content)
+        except (TypeError, ValueError):  # text where bytes were, or the other way round
+            expected = None
         if number != self.length + 1 or crc != expected:
             raise _damaged(self.path, f"event {self.length + 1} is missing or not as it was written")
         self.length, self._crc = number, crc
@@ -292,14 +302,19 @@ def _connect(path: Path, mode: str, sync: Sync) -> sqlite3.Connection:
         connection = connect("mode=ro")
         connection.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN:
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise
+        if (wal := _beside(path, "-wal")).exists() and wal.stat().st_size:
+            raise StoreError(
+                f"{path} cannot be read: its last events are in {wal.name}, which needs a folder that can be written",
+                "close whatever writes it, or copy both files to a folder of yours",
+            ) from None
         connection = connect("mode=ro&immutable=1")  # no place for the files readers share, so nobody writes either
     return connection
 
 
 def _locked(path: Path, wait: float) -> FileLock:
-    lock = FileLock(path.with_name(f"{path.name}-lock"))
+    lock = FileLock(_beside(path, "-lock"))
     if not lock.acquire(wait):
         still = f"still, after {wait:g} s, " if wait else ""
         raise StoreError(
@@ -307,6 +322,12 @@ def _locked(path: Path, wait: float) -> FileLock:
             "wait for it to end, or for a while with --wait SECONDS; reading is possible meanwhile",
         )
     return lock
+
+
+def _beside(path: Path, ending: str) -> Path:
+    """A file that belongs to this one, wherever the name leads and whatever the folder we are in by then."""
+    real = path.resolve()
+    return real.with_name(real.name + ending)
 
 
 def _checksum(before: int, number: int, kind: str, at: int, body: str, row: bytes | None, content: bytes | None) -> int:

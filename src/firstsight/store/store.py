@@ -12,13 +12,13 @@ from functools import wraps
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight._version import __version__
-from firstsight.errors import DiskError, StoreError
+from firstsight.errors import DiskError, SettingsError, StoreError
 from firstsight.protocols import Assignment, Candidate, Centre, Provenance, Register
 from firstsight.register.kinds import of_header
 from firstsight.store import edits, snapshot
@@ -32,11 +32,12 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def alone(method: Method) -> Method:
-    """One thread at a time in all methods so marked: the register must not be asked while it learns."""
+    """One thread at a time in all methods so marked, and only with log and catalogue in step."""
 
     @wraps(method)
     def run(self: Store, *arguments: Any, **named: Any) -> Any:
         with self._lock:
+            self._get_in_step()
             return method(self, *arguments, **named)
 
     return cast("Method", run)
@@ -69,6 +70,7 @@ class Store:
             log.skip(folded.last)
         self.catalogue = folded or self._empty()
         self._stale = True  # whether the register has yet to follow the catalogue
+        self._interrupted: Literal["", "writing", "folding"] = ""
         self._snapshot_at = self.catalogue.last
         self._encoders: dict[Provenance, int] = {}
         self.refresh()
@@ -78,6 +80,8 @@ class Store:
         cls, path: Path | str, register: Register, model: Provenance, sync: Sync = "full", wait: float = 0.0
     ) -> Self:
         """A new file for what this register, fresh from this model, will find."""
+        if of_header(register.header()).next_name() != register.next_name():
+            raise SettingsError("a new store starts from a fresh register; this one has discovered categories already")
         header = {
             "firstsight": __version__,
             "model": {"fingerprint": model.fingerprint, "preprocess": model.preprocess},
@@ -106,8 +110,10 @@ class Store:
     def close(self) -> None:
         """Let go of the file. Nothing is lost without this; the next opening is quicker with it."""
         with self._lock:
-            self._keep_snapshot_when_due(eagerness=10)
-            self.log.close()
+            try:
+                self._keep_snapshot_when_due(eagerness=10)
+            finally:
+                self.log.close()
 
     @property
     def register(self) -> Register:
@@ -135,6 +141,9 @@ class Store:
     @alone
     def replay(self) -> Catalogue:
         """The catalogue folded anew from the first event: what this store's must equal."""
+        return self._replay()
+
+    def _replay(self) -> Catalogue:
         replayed = self._empty()
         for recorded in self.log.events():
             replayed.apply(recorded, self.log.event)
@@ -226,7 +235,9 @@ class Store:
 
     def _placed_before(self, content: bytes) -> Assignment | None:
         """The answer to an image that a person placed before, if one did."""
-        here = [n for n in self.log.with_content(content) if self.catalogue.has_image(n) and self.catalogue.placed(n)]
+        if not self.catalogue.placed_images:
+            return None
+        here = [number for number in self.log.with_content(content) if number in self.catalogue.placed_images]
         if not here:
             return None
         radius = self.catalogue.radius
@@ -303,10 +314,25 @@ class Store:
         return recorded
 
     def _commit(self, events: Sequence[Event], times: Sequence[int] | None = None) -> list[Recorded]:
+        self._interrupted = "writing"
         recorded = self.log.append(events, times)
+        self._interrupted = "folding"
         for each in recorded:
             self.catalogue.apply(each, self.log.event)
+        self._interrupted = ""
         return recorded
+
+    def _get_in_step(self) -> None:
+        """After a commit that was broken off, wherever that was, go on from what the log says."""
+        if not self._interrupted:
+            return
+        tail = list(self.log.tail())
+        if self._interrupted == "folding" or self.catalogue.last + len(tail) != self.log.length:
+            self.catalogue = self._replay()
+        else:
+            for recorded in tail:
+                self.catalogue.apply(recorded, self.log.event)
+        self._interrupted, self._stale = "", True
 
     def _assigned(self, number: int) -> Assigned:
         event = self.log.event(number).event
@@ -320,10 +346,11 @@ class Store:
         return self._encoders[model]
 
     def _keep_snapshot_when_due(self, eagerness: int = 1) -> None:
-        """A snapshot only saves time, so one that does not fit on the disk is no fault."""
+        """A snapshot only saves time, so one that cannot be kept is no fault."""
         last = self.catalogue.last
-        if self.log.writable and last - self._snapshot_at >= max(SNAPSHOT_EVERY, last // 10) / eagerness:
-            with suppress(DiskError):
+        due = last - self._snapshot_at >= max(SNAPSHOT_EVERY, last // 10) / eagerness
+        if due and self.log.writable and not self._interrupted:
+            with suppress(DiskError, StoreError):
                 self.log.keep_snapshot(last, snapshot.pack(self.catalogue))
                 self._snapshot_at = last
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from firstsight.store.events import Assigned, Merged
 from firstsight.store.store import Store
 
+NEIGHBOURS = 8  # of every centre, itself among them
+
 
 @dataclass(frozen=True)
 class Suggestion:
@@ -63,7 +65,7 @@ def _centre_distances(store: Store) -> dict[frozenset[str], float]:
     nearest: dict[frozenset[str], float] = {}
     register, radius = store.register, store.catalogue.radius
     for row, category, _ in store.catalogue.centres():
-        for candidate in register.neighbours(register.row_from(row), radius + max(1, radius / 2)):
+        for candidate in register.neighbours(register.row_from(row), radius + max(1, radius / 2), NEIGHBOURS):
             pair = frozenset((category, candidate.category))
             if len(pair) == 2 and candidate.distance < nearest.get(pair, float("inf")):
                 nearest[pair] = candidate.distance

@@ -21,6 +21,7 @@ from firstsight.store.events import (
     Renamed,
     Split,
     Undone,
+    as_text,
 )
 from firstsight.store.store import Store
 
@@ -103,12 +104,15 @@ def images(store: Store, category: str | None = None) -> Iterator[Member]:
 
 def image_numbers(store: Store, wanted: Sequence[str]) -> list[int]:
     """Images as people name them: by number, by the file they came from, or by the end of its path."""
-    return [number for each in wanted for number in ([int(each)] if each.isdecimal() else _from_file(store, each))]
+    found: list[int] = []
+    for each in wanted:
+        found += [int(each)] if each.isdecimal() and len(each) < 19 else _from_file(store, each)
+    return found
 
 
 def _from_file(store: Store, name: str) -> list[int]:
     whole = os.path.abspath(name)  # noqa: PTH100 - Path.resolve would follow links
-    found = store.log.with_source(whole) or store.log.with_source(name)
+    found = store.log.with_source(as_text(whole)) or store.log.with_source(as_text(name))
     here = {number: source for number, source in found if store.catalogue.has_image(number)}
     if not here:
         raise StoreError(f"there is no image {name}", "numbers and files are shown by: show CATEGORY")
