@@ -18,8 +18,10 @@ from tiny_store import MODEL, arrival, code, discover, fresh_register, new_store
 
 from firstsight.errors import DiskError, FirstsightError, StoreError
 from firstsight.files import FileLock
+from firstsight.store import contents as contents_module
 from firstsight.store import schema
 from firstsight.store import store as store_module
+from firstsight.store.contents import Contents
 from firstsight.store.events import Assigned
 from firstsight.store.store import Store
 
@@ -75,9 +77,19 @@ def test_a_lock_left_by_a_killed_process_does_not_hold(path: Path) -> None:
     new_store(path).close()
 
 
-def test_another_name_for_the_file_is_the_same_file(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_images_are_found_by_content_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents_module, "RECENT", 7)
+    contents, digests = Contents(), [bytes([i % 5]) * 8 + bytes([i]) * 24 for i in range(40)] + [b"\xff" * 32]
+    for number, digest in enumerate(digests):
+        contents.add(number, digest)
+        if number % 3 == 0:
+            assert contents.candidates(digest)[-1] == number
+    assert contents.candidates(bytes([2]) * 32) == [2, 7, 12, 17, 22, 27, 32, 37]
+    assert contents.candidates(b"\xff" * 32) == [40]
+    assert contents.candidates(b"\x09" * 32) == []
+
+
+def test_another_name_for_it_is_the_same_file(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "link.db").symlink_to(path)
     (tmp_path / "elsewhere").mkdir()

@@ -32,8 +32,6 @@ CREATE TABLE events (
     content BLOB,                -- SHA-256 of the image
     crc INTEGER NOT NULL         -- CRC-32 of this event, continuing that of the one before
 );
-CREATE INDEX events_content ON events (content) WHERE content IS NOT NULL;
-CREATE INDEX events_edits ON events (number) WHERE kind NOT IN ('Assigned', 'Created');
 CREATE TABLE snapshots (number INTEGER PRIMARY KEY, crc INTEGER NOT NULL, digest BLOB NOT NULL, body BLOB NOT NULL);
 CREATE TRIGGER events_are_never_changed BEFORE UPDATE ON events
     BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;

@@ -11,7 +11,7 @@ import json
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from typing import Any, Literal
 from firstsight.errors import DiskError, StoreError
 from firstsight.files import FileLock, disk_errors, new_file
 from firstsight.store import schema
+from firstsight.store.contents import Contents
 from firstsight.store.events import BY_RULE, Event, Recorded, from_columns, to_columns
 
 Sync = Literal["full", "normal"]
@@ -44,6 +45,10 @@ class SqliteLog:
         self.length = 0  # events read or written so far, and
         self._crc = 0  # the checksum they lead to
         self.header: dict[str, Any] = {}
+        self._contents = Contents()  # of the images, and
+        self._edits: list[
+            int
+        ] = []  # the events by people: kept here, since an index in the file could be damaged unseen
 
     @classmethod
     def create(cls, path: Path, header: Mapping[str, Any], sync: Sync = "full", wait: float = 0.0) -> SqliteLog:
@@ -133,6 +138,8 @@ class SqliteLog:
                 raise StoreError(f"{self.path} has been written by another process", "close it and open it again")
             self._db.executemany(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         self.length, self._crc = self.length + len(rows), crc
+        for number, kind, *_, content, _ in rows:
+            self._note(number, kind, content)
         return recorded
 
     def encoder(self, description: Mapping[str, Any]) -> int:
@@ -198,16 +205,18 @@ class SqliteLog:
 
     def edits(self) -> list[Recorded]:
         """The events by people."""
-        where = f"kind NOT IN {BY_RULE} AND number <= {self.length}"
-        with _errors(self.path):
-            rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE {where} ORDER BY number").fetchall()
-        return [self._event(row) for row in rows]
+        return [self.event(number) for number in self._edits]
 
-    def with_content(self, content: bytes) -> list[int]:
-        """The images of this content, oldest first."""
-        query = "SELECT number FROM events WHERE content = ? AND number <= ? ORDER BY number"
+    def with_content(self, content: bytes, among: Container[int] | None = None) -> list[int]:
+        """The images of this content, or those of them among some, oldest first."""
+        found = self._contents.candidates(content)
+        query = "SELECT content FROM events WHERE number = ?"
         with _errors(self.path):
-            return [number for (number,) in self._db.execute(query, (content, self.length))]
+            return [
+                number
+                for number in found
+                if (among is None or number in among) and self._db.execute(query, (number,)).fetchone() == (content,)
+            ]
 
     def with_source(self, source: str) -> list[tuple[int, str]]:
         """The images from this source or from a path that ends with it, and their whole sources, oldest first."""
@@ -263,6 +272,13 @@ class SqliteLog:
         if number != self.length + 1 or crc != expected:
             raise _damaged(self.path, f"event {self.length + 1} is missing or not as it was written")
         self.length, self._crc = number, crc
+        self._note(number, kind, content)
+
+    def _note(self, number: int, kind: str, content: bytes | None) -> None:
+        if content is not None:
+            self._contents.add(number, content)
+        if kind not in BY_RULE:
+            self._edits.append(number)
 
     def _event(self, row: tuple[Any, ...]) -> Recorded:
         number, kind, at, body, code, content, _ = row
@@ -272,8 +288,8 @@ class SqliteLog:
             raise _damaged(self.path, f"event {number} cannot be read: {error}") from None
 
     def _verify_structure(self) -> None:
-        """The tables are sound and their indices say what they say; what the events say, checksums tell."""
-        (verdict,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
+        """The tables are sound; what the events in them say, checksums tell."""
+        (verdict,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise _damaged(self.path, str(verdict))
         self.encoders()

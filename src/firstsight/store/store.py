@@ -237,7 +237,7 @@ class Store:
         """The answer to an image that a person placed before, if one did."""
         if not self.catalogue.placed_images:
             return None
-        here = [number for number in self.log.with_content(content) if number in self.catalogue.placed_images]
+        here = self.log.with_content(content, among=self.catalogue.placed_images)
         if not here:
             return None
         radius = self.catalogue.radius
