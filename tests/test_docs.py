@@ -112,6 +112,11 @@ def test_commands_and_flags_in_the_docs_exist(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_no_figure_waits_to_be_filled_in(path: Path) -> None:
+    assert re.findall(r"\b(?:COMMIT|TODO|[A-Z]+_TABLE|CRASH)\b", path.read_text()) == []
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
         assert target.startswith("http") or (path.parent / target).exists(), target
