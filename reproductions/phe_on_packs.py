@@ -22,7 +22,7 @@ from firstsight.codes import hamming, pack
 from firstsight.config import SPECS, Settings
 from firstsight.data.folder import read_folder
 from firstsight.data.splits import draw_support
-from firstsight.evaluate.stream import encode_files, score
+from firstsight.evaluate.stream import encode_images, score
 from firstsight.methods.model import Model
 from firstsight.protocols import Silent
 from firstsight.train.checkpoint import Checkpoint
@@ -55,7 +55,7 @@ def main() -> None:
 
     train(model.network, support, Checkpoint(None, {}, 0), on_epoch)
     query = read_folder(folder / "query")
-    codes = encode_files(model, query.paths, Silent()).codes
+    codes = encode_images(model, query.images, Silent()).codes
     assert codes is not None
     truth = [query.categories[label] for label in query.labels]
     result: dict[str, Any] = {"data": options.tar.stem, "preset": options.preset, "settings": changes}

@@ -11,7 +11,7 @@ from PIL import Image
 
 import firstsight
 from firstsight.checks import check_discoverer
-from firstsight.data.folder import find_images
+from firstsight.data.folder import walk
 from firstsight.discoverer import BATCH
 from firstsight.errors import ImageError, StoreError
 from firstsight.methods.model import Model
@@ -26,7 +26,7 @@ def model(model_folder: Path) -> Model:
 
 @pytest.fixture
 def images(moths: Path) -> list[Path]:
-    return list(find_images([moths / "stream"]))
+    return list(walk(moths / "stream"))
 
 
 def fresh(model: Model, radius: int = 0) -> firstsight.Discoverer:

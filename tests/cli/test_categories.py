@@ -12,7 +12,7 @@ import pytest
 from test_commands import Result, firstsight, refused
 
 import firstsight as library
-from firstsight.data.folder import find_images
+from firstsight.data.folder import walk
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_reencoding_needs_every_image(
     model_folder: Path, moths: Path, tiny: dict[str, Any], register: Path, tmp_path: Path
 ) -> None:
     lonely = tmp_path / "one.jpg"
-    lonely.write_bytes(next(find_images([moths / "stream"])).read_bytes())
+    lonely.write_bytes(next(walk(moths / "stream")).read_bytes())
     firstsight("discover", model_folder, lonely, "--register", register, "--device", "cpu")
     lonely.unlink()
     refused(8, "one.jpg: does not exist", "categories", register, "reencode", model_folder, tmp_path / "n.db")
@@ -131,7 +131,7 @@ def test_every_edit_shows_and_can_be_taken_back(register: Path) -> None:
 
 
 def test_images_go_by_number_or_by_file(register: Path, moths: Path) -> None:
-    path = next(find_images([moths / "stream"]))
+    path = next(walk(moths / "stream"))
     known = listed(register, "list")[0]["id"]
     for name in (path, f"{path.parent.name}/{path.name}", os.path.relpath(path)):
         assert "moved" in categories(register, "move", name, "--to", known).stderr
@@ -175,7 +175,7 @@ def test_exports_hold_every_image(register: Path, moths: Path, tmp_path: Path) -
 
 def test_an_export_names_images_that_are_gone(model_folder: Path, moths: Path, register: Path, tmp_path: Path) -> None:
     lonely = tmp_path / "one.jpg"
-    lonely.write_bytes(next(find_images([moths / "stream"])).read_bytes())
+    lonely.write_bytes(next(walk(moths / "stream")).read_bytes())
     firstsight("discover", model_folder, lonely, "--register", register, "--device", "cpu")
     lonely.unlink()
     result = firstsight("categories", register, "export", tmp_path / "out")

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from firstsight.data.folder import check_support, find_images, read_folder
+from firstsight.data.folder import check_support, read_folder, walk
+from firstsight.data.source import find_images
 from firstsight.errors import DataError
 
 
@@ -33,7 +34,8 @@ def test_images_are_read_recursively_in_name_order(tmp_path: Path) -> None:
     )
     data = read_folder(tmp_path)
     assert data.categories == ("a", "b")
-    assert [path.relative_to(tmp_path).as_posix() for path in data.paths] == ["a/deep/er/3.webp", "b/1.png", "b/2.JPG"]
+    assert list(data.names) == ["a/deep/er/3.webp", "b/1.png", "b/2.JPG"]
+    assert list(data.images) == [tmp_path / name for name in data.names]
     assert data.labels == (0, 1, 1)
     assert data.counts() == [1, 2]
 
@@ -83,7 +85,7 @@ def test_a_folder_that_may_not_be_read_is_reported_in_its_place(
         return scandir(folder)
 
     monkeypatch.setattr(os, "scandir", guarded)
-    assert [path.relative_to(tmp_path).as_posix() for path in find_images([tmp_path])] == ["a/1.jpg", "b", "c/1.jpg"]
+    assert [path.relative_to(tmp_path).as_posix() for path in walk(tmp_path)] == ["a/1.jpg", "b", "c/1.jpg"]
 
 
 def test_what_is_left_out_is_said(tmp_path: Path) -> None:

@@ -1,10 +1,16 @@
-"""Drawing the support set."""
+"""Drawing the support set, and splits that name every image."""
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
 
-from firstsight.data.splits import draw_support
+import numpy as np
+import pytest
+
+from firstsight.data.benchmarks import benchmark
+from firstsight.data.folder import LabelledImages
+from firstsight.data.splits import Split, canonical, draw_support, known_share, split
+from firstsight.errors import DataError, SettingsError
 
 
 def test_the_pooled_draw_is_numpys_legacy_choice_with_seed_0() -> None:
@@ -28,3 +34,60 @@ def test_the_stratified_draw_takes_the_share_of_each() -> None:
 def test_cub_and_pets_have_as_many_support_images_as_the_released_split() -> None:
     assert draw_support([0] * 2997).sum() == 1498  # CUB: 5,994 images, 2,997 of known categories
     assert draw_support([0] * 1884).sum() == 942  # Pets
+
+
+def listed(*labels: int, suffix: str = ".jpg") -> LabelledImages:
+    names = tuple(f"images/{label}/{i}{suffix}" for i, label in enumerate(labels))
+    return LabelledImages(tuple("abc"), names, labels, names)
+
+
+def test_a_split_names_every_image_once_and_the_stream_keeps_its_order() -> None:
+    made = split("x", listed(2, 0, 1, 0, 2, 1, 1, 0), known=[1, 2])
+    assert made.known == ("b", "c")
+    assert len(made.support) == 2  # half of the five of known categories
+    assert sorted([*made.support, *made.query]) == sorted(
+        canonical(name) for name in listed(2, 0, 1, 0, 2, 1, 1, 0).names
+    )
+    assert list(made.query) == sorted(made.query, key=lambda name: int(name.split("/")[1]))
+
+
+def test_a_pack_has_the_split_of_its_download(tmp_path: Path) -> None:
+    labels = (2, 0, 1, 0, 2, 1, 1, 0)
+    split("x", listed(*labels), known=[2, 1]).save(tmp_path / "x.json")
+    support, query = Split.load(tmp_path / "x.json").apply(listed(*labels, suffix=".webp"))
+    assert support.categories == ("c", "b")  # in the order of the known list
+    assert query.categories == ("a", "b", "c")
+    assert len(support.images) + len(query.images) == 8
+    for part in (support, query):
+        assert all(
+            f"/{'abc'.index(part.categories[label])}/" in name
+            for label, name in zip(part.labels, part.names, strict=True)
+        )
+
+
+def test_a_split_of_other_images_is_refused(tmp_path: Path) -> None:
+    made = split("x", listed(0, 1, 2, 0), known=[0])
+    with pytest.raises(DataError, match="1 images that are not there"):
+        made.apply(listed(0, 1, 2))
+    (tmp_path / "no.json").write_text("{}")
+    with pytest.raises(DataError, match="no split"):
+        Split.load(tmp_path / "no.json")
+
+
+@pytest.mark.parametrize(("name", "support", "query"), [("cub", 1_498, 4_496), ("pets", 942, 2_738)])
+def test_the_shipped_splits_are_the_published_ones(name: str, support: int, query: int) -> None:
+    shipped, of = Split.shipped(name), benchmark(name)
+    assert (len(shipped.support), len(shipped.query)) == (support, query)
+    assert len(set(shipped.support) | set(shipped.query)) == of.images
+    assert len(shipped.known) == len(of.known)
+    if name == "cub":
+        assert {name.split("/")[0] for name in shipped.support} == set(shipped.known)
+
+
+def test_a_quarter_and_three_quarters_known_are_ours() -> None:
+    known, unknown = [5, 3, 1, 0], [4, 2, 6, 7]
+    assert known_share(known, unknown, 50) == known
+    assert known_share(known, unknown, 25) == [5, 3]
+    assert known_share(known, unknown, 75) == [5, 3, 1, 0, 4, 2]
+    with pytest.raises(SettingsError, match="25, 50, 75"):
+        known_share(known, unknown, 10)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstsight.evaluate.accuracy import strict_accuracy
+from firstsight.evaluate.accuracy import Accuracy, separate_accuracy, strict_accuracy
+from firstsight.evaluate.agreement import by_name, course, false_births, mutual_information, rand_index
 
 
 def brute_force(truth: list[int], answers: list[int]) -> float:
@@ -59,3 +60,44 @@ def test_many_clusters_are_no_obstacle() -> None:
     answers = list(range(50_000)) + truth[50_000:]
     accuracy = strict_accuracy(truth, answers, [True] * len(truth))
     assert 0 < accuracy.all < 0.2
+
+
+def test_matching_old_and_new_apart_is_never_lower() -> None:
+    truth, answers, known = [*"aaabbb"], [*"xxxxxx"], [True] * 3 + [False] * 3
+    assert strict_accuracy(truth, answers, known).all == 0.5  # one cluster is one category
+    assert separate_accuracy(truth, answers, known) == Accuracy(1.0, 1.0, 1.0)  # unless it is matched twice
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=1, max_size=60))
+def test_separate_is_at_least_strict(pairs: list[tuple[int, int]]) -> None:
+    truth, answers = [a for a, _ in pairs], [b for _, b in pairs]
+    known = [a < 2 for a in truth]
+    assert separate_accuracy(truth, answers, known).all >= strict_accuracy(truth, answers, known).all - 1e-12
+
+
+def test_agreement_by_hand() -> None:
+    truth, same, lump, other = [*"aabb"], [1, 1, 2, 2], [1, 1, 1, 1], [1, 2, 1, 2]
+    assert mutual_information(truth, same) == pytest.approx(1)
+    assert rand_index(truth, same) == pytest.approx(1)
+    assert mutual_information(truth, lump) == 0
+    assert rand_index(truth, lump) == pytest.approx(0)
+    assert mutual_information(truth, other) == pytest.approx(0)
+    assert rand_index(truth, other) == pytest.approx(-0.5)  # of 6 pairs none together in both; 4/6 expected, 2 at most
+    assert mutual_information([*"aaaa"], [*"bbbb"]) == 1
+
+
+def test_names_births_and_the_course_of_a_stream() -> None:
+    known = np.array([True, True, False, True])
+    assert by_name(["ant", "bee", "x", "ant"], ["ant", "ant", "x", "new-1"], known) == pytest.approx(1 / 3)
+    assert false_births(np.array([False, False, True, True]), known) == pytest.approx(1 / 3)
+    assert np.isnan(by_name(["x"], ["x"], np.array([False])))
+    assert course([*"aabb"], [1, 1, 1, 2], steps=2) == [(2, 1.0), (4, 0.75)]
+
+
+def test_many_clusters_are_scored_in_moments() -> None:
+    """As many images as the largest benchmark's stream, nearly every one a cluster of its own."""
+    rng = np.random.default_rng(0)
+    truth, answers = rng.integers(0, 101, 56_625), rng.integers(0, 50_000, 56_625)
+    accuracy = strict_accuracy(truth, answers, truth < 51)
+    assert 0 < accuracy.all < 0.05
+    assert 0 <= mutual_information(truth.tolist(), answers.tolist()) <= 1

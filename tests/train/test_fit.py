@@ -298,7 +298,7 @@ def test_the_first_stored_view_is_what_answering_sees(moths: Path, tiny: Tiny) -
     model = untrained(Settings.of({**tiny, "cache_trunk": 2}), data, "cpu")
     support = Support(data, model, Silent())
     assert support.stems is not None
-    fresh = torch.cat([model.stem(model.prepare(path)[None]) for path in data.paths])
+    fresh = torch.cat([model.stem(model.prepare(path)[None]) for path in data.images])
     assert_close(support.stems[:, 0], fresh)
     assert not torch.equal(support.stems[:, 1], support.stems[:, 0])
 

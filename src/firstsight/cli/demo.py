@@ -65,7 +65,7 @@ def run_demo(folder: Path, device: str) -> Evaluation:
     model = fit(folder / "support", folder / "model", Settings.of(SETTINGS), device=device, progress=Bars())
     describe(model, folder / "model")
     stream, codes = _stream(model, folder / "stream")
-    in_order = sorted(range(len(stream)), key=lambda i: stream[i].path)
+    in_order = sorted(range(len(stream)), key=lambda i: str(stream[i].image))
     result = score(model, codes[in_order], [stream[i].truth for i in in_order])
     out.print(table(result))
     page = folder / "report.html"
@@ -91,7 +91,7 @@ def _stream(model: Model, folder: Path) -> tuple[list[Answered], Words]:
     from firstsight.evaluate.stream import Answered
 
     data = read_folder(folder)
-    order = np.random.default_rng(SEED).permutation(len(data.paths))
+    order = np.random.default_rng(SEED).permutation(len(data.images))
     register = model.register()
     stream: list[Answered] = []
     codes: list[Words] = []
@@ -99,10 +99,10 @@ def _stream(model: Model, folder: Path) -> tuple[list[Answered], Words]:
     with Live(console=err, refresh_per_second=8, transient=True) as live:
         for start in range(0, len(order), BATCH):
             indices = order[start : start + BATCH]
-            rows = register.rows_of(model.encode([model.prepare(data.paths[i]) for i in indices]))
+            rows = register.rows_of(model.encode([model.prepare(data.images[i]) for i in indices]))
             codes.append(rows)
             for i, answer in zip(indices, register.assign_many(rows), strict=True):
-                stream.append(Answered(data.paths[i], data.categories[data.labels[i]], answer))
+                stream.append(Answered(data.images[i], data.categories[data.labels[i]], answer))
             if err.is_terminal and not shown.quiet:
                 live.update(_so_far(stream, len(order)))
     say(f" streaming: {len(stream)} in {time.monotonic() - began:.1f} s")

@@ -60,7 +60,7 @@ def discover(
     for source in images:
         if not source.exists():
             raise DataError(f"{source} does not exist")
-    from firstsight.data.folder import find_images
+    from firstsight.data.source import find_images
     from firstsight.discoverer import Discoverer
     from firstsight.methods.folder import load_model
 
@@ -123,7 +123,7 @@ def _agree(store: Store, model: Model, radius: int | None, rule: str | None) -> 
         say(f" the radius of {path} is {radius} from now on (categories {path} undo takes that back)")
 
 
-def _text(path: Path, answer: Assignment) -> str:
+def _text(path: object, answer: Assignment) -> str:
     kind = "new, just registered" if answer.created else "new" if answer.is_new else "known"
     if answer.decided_by == "record":
         kind += ", there already"
@@ -137,7 +137,7 @@ def _text(path: Path, answer: Assignment) -> str:
     return "\t".join(printable(part) for part in parts)
 
 
-def _fields(path: Path, answer: Assignment | ImageError) -> dict[str, Any]:
+def _fields(path: object, answer: Assignment | ImageError) -> dict[str, Any]:
     if isinstance(answer, ImageError):
         return {"image": str(path), "error": answer.reason}
     fields = asdict(answer)

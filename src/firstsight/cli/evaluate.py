@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
-    folder: Annotated[Path, typer.Argument(help="Labelled images: one folder per category.", metavar="DIR")],
+    folder: Annotated[Path, typer.Argument(help="Labelled images: one folder per category, or a pack.", metavar="DIR")],
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
     radius: Radius = None,
     rule: MatchRule = None,
@@ -34,12 +34,12 @@ def evaluate(
     Folders named like a known category count as Old, all others as New.
     """
     configure(quiet, verbose)
-    from firstsight.data.folder import read_folder
+    from firstsight.data.source import read_images
     from firstsight.evaluate.stream import evaluate as score
     from firstsight.methods.folder import load_model
 
     rule = check_rule(rule)
-    data, bars = read_folder(folder), Bars()
+    data, bars = read_images(folder), Bars()
     for text in data.left_out:
         bars.note(text)
     result = score(load_model(model, device), data, bars, radius, rule)

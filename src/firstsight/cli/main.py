@@ -18,6 +18,7 @@ from firstsight.cli.discover import discover
 from firstsight.cli.doctor import doctor
 from firstsight.cli.evaluate import evaluate
 from firstsight.cli.fit import fit
+from firstsight.cli.pack import pack
 from firstsight.errors import DiskError, FirstsightError
 
 INTERRUPTED = 130
@@ -48,7 +49,7 @@ def root(
     pass
 
 
-for command in (demo, fit, discover, evaluate, doctor):
+for command in (demo, fit, discover, evaluate, pack, doctor):
     app.command(name=command.__name__, help=command.__doc__)(command)
 app.add_typer(categories, name="categories")
 

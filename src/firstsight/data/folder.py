@@ -6,21 +6,22 @@ Finds files and says what is wrong with the layout; decoding is images.py's busi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstsight.data.images import SUFFIXES
+from firstsight.data.images import SUFFIXES, ImageLike
 from firstsight.errors import DataError
 
 
 @dataclass(frozen=True)
 class LabelledImages:
-    """Images with the category each belongs to, as an index into the sorted names."""
+    """Images with the category each belongs to, as a position among the categories, and a name that stays."""
 
     categories: tuple[str, ...]
-    paths: tuple[Path, ...]
+    images: tuple[ImageLike, ...]
     labels: tuple[int, ...]
+    names: tuple[str, ...]
     left_out: tuple[str, ...] = ()  # what lay there and was not taken, in words
 
     def counts(self) -> list[int]:
@@ -29,6 +30,17 @@ class LabelledImages:
         for label in self.labels:
             counts[label] += 1
         return counts
+
+    def select(self, indices: Iterable[int], categories: Sequence[int] | None = None) -> LabelledImages:
+        """Some of the images, in this order; with `categories`, those are all there are, in that order."""
+        taken, kept = list(indices), range(len(self.categories)) if categories is None else categories
+        position = {label: i for i, label in enumerate(kept)}
+        return LabelledImages(
+            categories=tuple(self.categories[label] for label in kept),
+            images=tuple(self.images[i] for i in taken),
+            labels=tuple(position[self.labels[i]] for i in taken),
+            names=tuple(self.names[i] for i in taken),
+        )
 
 
 def read_folder(folder: Path | str) -> LabelledImages:
@@ -61,7 +73,8 @@ def read_folder(folder: Path | str) -> LabelledImages:
             f"{folder} has no folder with images in it" + (f", only {loose} loose images" if loose else ""),
             f"expected one folder per category: {folder}/<category>/<image>",
         )
-    return LabelledImages(tuple(categories), tuple(paths), tuple(labels), tuple(left_out))
+    names = tuple(path.relative_to(folder).as_posix() for path in paths)
+    return LabelledImages(tuple(categories), tuple(paths), tuple(labels), names, tuple(left_out))
 
 
 def check_support(support: LabelledImages, folder: Path | str) -> list[str]:
@@ -79,15 +92,6 @@ def check_support(support: LabelledImages, folder: Path | str) -> list[str]:
             if count == 1
         ),
     ]
-
-
-def find_images(sources: Iterable[Path | str]) -> Iterator[Path]:
-    """Files as they are named; folders walked recursively in name order, one listing at a time."""
-    for source in map(Path, sources):
-        if source.is_dir():
-            yield from walk(source)
-        else:
-            yield source
 
 
 def walk(folder: Path) -> Iterator[Path]:

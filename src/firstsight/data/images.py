@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,16 @@ SUFFIXES = frozenset(
 warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)  # the limit is ours, and an error
 
 Pixels: TypeAlias = NDArray[np.uint8]  # (height, width, 3)
-ImageLike: TypeAlias = "str | Path | bytes | Image.Image | NDArray[Any]"
+
+
+@runtime_checkable
+class Stored(Protocol):
+    """An image kept somewhere that is not a file of its own, such as a pack."""
+
+    def read_bytes(self) -> bytes: ...
+
+
+ImageLike: TypeAlias = "str | Path | bytes | Image.Image | NDArray[Any] | Stored"
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,8 @@ def read(source: ImageLike) -> tuple[ImageLike, bytes]:
             source = path.read_bytes()
         except OSError as error:
             raise ImageError(name, _reason(error)) from None
+    elif isinstance(source, Stored):
+        source = source.read_bytes()
     if isinstance(source, bytes):
         return source, hashlib.sha256(source).digest()
     picture = decode(source)
@@ -84,6 +95,8 @@ def decode(source: ImageLike) -> Image.Image:
             return _from_array(source, name)
         if isinstance(source, Image.Image):
             return _upright_rgb(source)
+        if isinstance(source, Stored) and not isinstance(source, Path):
+            source = source.read_bytes()
         if not isinstance(source, bytes):
             _check_regular(Path(source), name)
         with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
@@ -134,7 +147,7 @@ def thumbnail(source: ImageLike, side: int = 96) -> bytes:
 
 def describe(source: ImageLike) -> str:
     """How to call an image in a message."""
-    if isinstance(source, (str, Path)):
+    if isinstance(source, (str, Path, Stored)):
         return str(source)
     return f"<{type(source).__name__}>"
 

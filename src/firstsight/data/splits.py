@@ -1,11 +1,95 @@
-"""Which images teach and which arrive later: drawing the support half of labelled images."""
+"""Which images teach and which arrive later.
+
+A split names every image, so that anyone can have the very same one. Names leave out the suffix and a leading images/,
+so that a pack and the official download have the same split.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
+
+from firstsight.data.folder import LabelledImages
+from firstsight.errors import DataError, SettingsError
+from firstsight.files import write_file
+
+SHARES = (25, 50, 75)  # per cent of the categories that are known
+
+
+@dataclass(frozen=True)
+class Split:
+    """Known categories, support images and the query stream, by name; the stream in its fixed order."""
+
+    data: str
+    known: tuple[str, ...]
+    support: tuple[str, ...]
+    query: tuple[str, ...]
+
+    def apply(self, data: LabelledImages) -> tuple[LabelledImages, LabelledImages]:
+        """The support set, with the known categories only, and the query stream."""
+        position = {canonical(name): i for i, name in enumerate(data.names)}
+        missing = [name for name in (*self.support, *self.query) if name not in position]
+        if missing:
+            raise DataError(
+                f"the split of {self.data} names {len(missing)} images that are not there, such as {missing[0]}",
+                "read the data set the split was made for, whole",
+            )
+        labels = {name: i for i, name in enumerate(data.categories)}
+        support, query = ([position[name] for name in part] for part in (self.support, self.query))
+        return data.select(support, [labels[name] for name in self.known]), data.select(query)
+
+    def save(self, path: Path) -> None:
+        write_file(path, (json.dumps(asdict(self), indent=0, ensure_ascii=False) + "\n").encode())
+
+    @classmethod
+    def load(cls, path: Path | str) -> Split:
+        """A split from a file."""
+        return cls._of(Path(path).read_text(encoding="utf-8"), str(path))
+
+    @classmethod
+    def shipped(cls, name: str) -> Split:
+        """The split of a benchmark as it ships with Firstsight: cub or pets."""
+        return cls._of(files("firstsight.data").joinpath(f"{name}.split.json").read_text(encoding="utf-8"), name)
+
+    @classmethod
+    def _of(cls, text: str, where: str) -> Split:
+        try:
+            values = json.loads(text)
+            return cls(values["data"], *(tuple(map(str, values[part])) for part in ("known", "support", "query")))
+        except (ValueError, KeyError, TypeError):
+            raise DataError(f"{where} is no split", "expected data, known, support and query") from None
+
+
+def split(name: str, data: LabelledImages, known: Sequence[int], seed: int = 0, stratified: bool = False) -> Split:
+    """Half of the images of known categories teach; the other half and all others arrive, in the data set's order."""
+    labels = np.asarray(data.labels)
+    of_known = np.flatnonzero(np.isin(labels, known))
+    teaches = np.zeros(len(labels), dtype=bool)
+    teaches[of_known[draw_support(labels[of_known], seed=seed, stratified=stratified)]] = True
+    names = [canonical(name) for name in data.names]
+    return Split(
+        data=name,
+        known=tuple(data.categories[i] for i in known),
+        support=tuple(names[i] for i in np.flatnonzero(teaches)),
+        query=tuple(names[i] for i in np.flatnonzero(~teaches)),
+    )
+
+
+def known_share(known: Sequence[int], unknown: Sequence[int], share: int) -> list[int]:
+    """The categories known when that share of all is: the benchmark's own at 50 per cent.
+
+    25: the first half of those; 75: those and the first half of the others. Ours: the paper names no categories.
+    """
+    if share not in SHARES:
+        raise SettingsError(f"the share of known categories is {share}; allowed: {', '.join(map(str, SHARES))}")
+    more = unknown[: len(unknown) // 2] if share == 75 else ()
+    return [*(known[: len(known) // 2] if share == 25 else known), *more]
 
 
 def draw_support(
@@ -23,3 +107,13 @@ def draw_support(
     for pool in pools:
         support[generator.choice(pool, size=int(share * len(pool)), replace=False)] = True
     return support
+
+
+def canonical(name: str) -> str:
+    """What an image is called whether it lies in the official download or in a pack."""
+    return PurePosixPath(name.removeprefix("images/")).with_suffix("").as_posix()
+
+
+def unknown_of(known: Iterable[int], count: int) -> list[int]:
+    """All other categories, in order."""
+    return sorted(set(range(count)) - set(known))

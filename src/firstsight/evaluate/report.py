@@ -110,7 +110,7 @@ def _wall(name: str, members: list[Answered], new: bool) -> str:
 
 
 def _picture(each: Answered, stranger: bool) -> str:
-    data = base64.b64encode(thumbnail(each.path)).decode()
+    data = base64.b64encode(thumbnail(each.image)).decode()
     label = each.truth + (", does not belong here" if stranger else "")
     mark = ' class="stranger"' if stranger else ""
     return (

@@ -11,7 +11,6 @@ from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import islice
 from math import isnan
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from firstsight.codes import Words
 from firstsight.config import Rule
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
+from firstsight.data.images import ImageLike
 from firstsight.errors import BadImages, ImageError
 from firstsight.evaluate.accuracy import Accuracy, strict_accuracy
 from firstsight.methods.model import Model
@@ -34,7 +34,7 @@ BATCH = 16
 class Answered:
     """An image of a labelled stream, what it shows, and what was made of it."""
 
-    path: Path
+    image: ImageLike
     truth: str
     answer: Assignment
 
@@ -77,7 +77,7 @@ def evaluate(
     """Score a model on a labelled folder; categories whose names it knows are Old, all others New."""
     start = partial(model.register, radius, rule)
     start()  # a wrong radius is refused before the work
-    codes = encode_files(model, data.paths, progress or Silent()).codes
+    codes = encode_images(model, data.images, progress or Silent()).codes
     assert codes is not None
     return score(model, codes, [data.categories[label] for label in data.labels], start)
 
@@ -113,12 +113,12 @@ def score(
     return Evaluation(rows, len(true), len(set(truth)), int(known.sum()))
 
 
-def encode_files(model: Model, paths: Sequence[Path], progress: Progress) -> Encoded:
-    """Encode image files in order; those that cannot be used are reported in one error."""
+def encode_images(model: Model, images: Sequence[ImageLike], progress: Progress) -> Encoded:
+    """Encode images in order; those that cannot be used are reported in one error."""
     parts: list[Encoded] = []
     bad: list[ImageError] = []
-    with progress.task("encoding", len(paths)) as advance:
-        prepared = ahead(or_error(model.prepare), paths, window=2 * BATCH)
+    with progress.task("encoding", len(images)) as advance:
+        prepared = ahead(or_error(model.prepare), images, window=2 * BATCH)
         while batch := list(islice(prepared, BATCH)):
             bad += [pixels for pixels in batch if isinstance(pixels, ImageError)]
             good = [pixels for pixels in batch if not isinstance(pixels, ImageError)]

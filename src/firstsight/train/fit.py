@@ -12,7 +12,8 @@ from torch import nn
 
 from firstsight.codes import hamming, pack, pairwise
 from firstsight.config import Settings
-from firstsight.data.folder import LabelledImages, check_support, read_folder
+from firstsight.data.folder import LabelledImages, check_support
+from firstsight.data.source import read_images
 from firstsight.devices import pick_device
 from firstsight.errors import ModelError, SettingsError
 from firstsight.files import digest
@@ -35,7 +36,7 @@ def fit(
     progress: Progress | None = None,
     **changes: Any,
 ) -> Model:
-    """Train on FOLDER/<category>/<image>; save to `out` where one is named.
+    """Train on FOLDER/<category>/<image>, or on a pack; save to `out` where one is named.
 
     `changes` are settings by name on top of `settings`. A run that was killed goes on with `resume`; on a CPU it
     ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds.
@@ -43,13 +44,11 @@ def fit(
     settings = Settings.of({**(settings or Settings()).as_dict(), **changes})
     out = Path(out).absolute() if out is not None else None
     progress = progress or Silent()
-    data = read_folder(folder)
+    data = read_images(folder)
     warnings = check_support(data, folder)
     for warning in warnings:
         progress.note(warning)
-    checkpoint = Checkpoint(
-        out and out.with_name(out.name + ".training"), _run(settings, data, folder), checkpoint_every
-    )
+    checkpoint = Checkpoint(out and out.with_name(out.name + ".training"), _run(settings, data), checkpoint_every)
     if out is not None and resume and is_model(out):
         return _finished(out, device, settings, data, checkpoint)
     _check_place(out, Path(folder), checkpoint, resume)
@@ -117,12 +116,12 @@ def untrained(settings: Settings, data: LabelledImages, device: str) -> Model:
     return model
 
 
-def _run(settings: Settings, data: LabelledImages, folder: Path | str) -> dict[str, Any]:
+def _run(settings: Settings, data: LabelledImages) -> dict[str, Any]:
     """What makes two runs the same run: the settings, the weights' content, the images' places and sizes."""
     listing = hashlib.sha256()
-    for path in data.paths:
-        size = path.stat().st_size if path.exists() else "missing"
-        listing.update(f"{path.relative_to(folder).as_posix()}:{size}\n".encode())
+    for name, image in zip(data.names, data.images, strict=True):
+        size = image.stat().st_size if isinstance(image, Path) and image.exists() else "elsewhere"
+        listing.update(f"{name}:{size}\n".encode())
     weights = Path(settings.weights) if settings.weights else None
     return {
         **settings.as_dict(),

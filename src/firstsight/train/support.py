@@ -6,7 +6,7 @@ All randomness is drawn from generators made of (seed, epoch), so a run can go o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
-from firstsight.data.images import CENTRE, Pixels, Preprocess, crop, resized
+from firstsight.data.images import CENTRE, ImageLike, Pixels, Preprocess, crop, resized
 from firstsight.devices import mixed_precision
 from firstsight.errors import BadImages, ImageError, SettingsError
 from firstsight.methods.model import Model
@@ -33,7 +33,7 @@ class Support:
         self.model = model
         self.settings = model.settings
         self.labels = torch.tensor(data.labels, device=model.device)
-        self.pixels = PixelCache(data.paths, model.preprocess)
+        self.pixels = PixelCache(data.images, model.preprocess)
         self.pixels.fill(progress)
         self.stems = self._store_trunk(progress) if self.settings.cache_trunk else None
 
@@ -94,8 +94,8 @@ class Support:
 class PixelCache:
     """Images decoded and resized once, as many as the budget holds."""
 
-    def __init__(self, paths: tuple[Path, ...], preprocess: Preprocess, budget: int = PIXEL_BUDGET) -> None:
-        self.paths = paths
+    def __init__(self, images: Sequence[ImageLike], preprocess: Preprocess, budget: int = PIXEL_BUDGET) -> None:
+        self.images = images
         self.preprocess = preprocess
         self.budget = budget
         self.kept: dict[int, Pixels] = {}
@@ -103,8 +103,8 @@ class PixelCache:
     def fill(self, progress: Progress) -> None:
         """Decode everything once; every image that cannot be used is reported in one error."""
         bad: list[ImageError] = []
-        with progress.task("reading images", len(self.paths)) as advance:
-            decoded = ahead(or_error(lambda path: resized(path, self.preprocess)), self.paths, window=64)
+        with progress.task("reading images", len(self.images)) as advance:
+            decoded = ahead(or_error(lambda image: resized(image, self.preprocess)), self.images, window=64)
             for index, pixels in enumerate(decoded):
                 advance()
                 if isinstance(pixels, ImageError):
@@ -117,7 +117,7 @@ class PixelCache:
 
     def __getitem__(self, index: int) -> Pixels:
         kept = self.kept.get(index)
-        return kept if kept is not None else resized(self.paths[index], self.preprocess)
+        return kept if kept is not None else resized(self.images[index], self.preprocess)
 
 
 def seeded(device: torch.device | str, seed: int, purpose: str, number: int) -> torch.Generator:

@@ -1,0 +1,50 @@
+"""`firstsight pack`: a data set as one file that moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firstsight.cli.console import Bars, Quiet, Verbose, configure, say
+from firstsight.errors import DataError, SettingsError
+
+
+def pack(
+    source: Annotated[Path, typer.Argument(help="A folder per category, or a benchmark's download.", metavar="DIR")],
+    target: Annotated[Path, typer.Argument(help="The pack to make; its index lies beside it.", metavar="OUT.tar")],
+    data: Annotated[
+        str | None, typer.Option(help="Which benchmark the download is; else a folder per category.")
+    ] = None,
+    classes: Annotated[
+        Path | None, typer.Option(help="Only the categories in this file, one per line, in its order.", metavar="FILE")
+    ] = None,
+    side: Annotated[int, typer.Option(help="The shorter side of larger images, in pixels.", min=16, max=4096)] = 256,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Make one tar and a JSON index of a data set, with images resized; fit, evaluate and discover read it directly."""
+    configure(quiet, verbose)
+    from firstsight.data.benchmarks import benchmark, own_list, read
+    from firstsight.data.folder import read_folder
+    from firstsight.data.pack import write_pack
+
+    if target.suffix != ".tar":
+        raise SettingsError(f"{target} does not end in .tar")
+    for path in (target, target.with_suffix(".json")):
+        if path.exists():
+            raise DataError(f"{path} exists already", "name a new file")
+    if data is not None and classes is not None:
+        raise SettingsError("--data and --classes exclude each other: a benchmark has its own list")
+    bars = Bars()
+    if classes is not None:
+        images = own_list(source.name, source.name, source, classes, None)[1]
+    else:
+        images = read(benchmark(data), source) if data is not None else read_folder(source)
+    for text in images.left_out:
+        bars.note(text)
+    write_pack(images, target, side, bars)
+    size = target.stat().st_size / 1e6
+    say(f" {len(images.images):,} images of {len(images.categories)} categories in {target} ({size:.0f} MB)")
+    say(f" Next:  firstsight fit {target} --out MODEL")
