@@ -1,16 +1,14 @@
-"""What accuracy does not say: how well two groupings agree, how many births were false, what is right by name."""
+"""How well two groupings agree as a whole, and how accuracy goes over the course of a stream."""
 
 from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.evaluate.accuracy import matched, number
+from firstsight.evaluate.accuracy import Labels, matched, number
 
 
-def mutual_information(truth: Sequence[Hashable], answers: Sequence[Hashable]) -> float:
+def mutual_information(truth: Labels, answers: Labels) -> float:
     """Normalised mutual information (by the mean entropy): 1 for the same grouping, 0 for nothing in common."""
     joint, true, answered = _shares(truth, answers)
     entropies = [-float((p * np.log(p)).sum()) for p in (true, answered)]
@@ -21,7 +19,7 @@ def mutual_information(truth: Sequence[Hashable], answers: Sequence[Hashable]) -
     return max(0.0, shared) / (sum(entropies) / 2)
 
 
-def rand_index(truth: Sequence[Hashable], answers: Sequence[Hashable]) -> float:
+def rand_index(truth: Labels, answers: Labels) -> float:
     """Adjusted Rand index: the share of pairs both groupings treat alike, 0 on average for a random one."""
     joint, true, answered = _shares(truth, answers)
     images = len(truth)
@@ -31,18 +29,7 @@ def rand_index(truth: Sequence[Hashable], answers: Sequence[Hashable]) -> float:
     return 1.0 if highest == expected else (together - expected) / (highest - expected)
 
 
-def by_name(truth: Sequence[str], answers: Sequence[str | None], known: NDArray[np.bool_]) -> float:
-    """The share of images of known categories that got their own category's name: no matching helps."""
-    right = np.array([a == b for a, b in zip(truth, answers, strict=True)], dtype=bool)[known]
-    return float(right.mean()) if right.size else float("nan")
-
-
-def false_births(created: NDArray[np.bool_], known: NDArray[np.bool_]) -> float:
-    """The share of images of known categories that founded a new one."""
-    return float(created[known].mean()) if known.any() else float("nan")
-
-
-def course(truth: Sequence[Hashable], answers: Sequence[Hashable], steps: int = 20) -> list[tuple[int, float]]:
+def course(truth: Labels, answers: Labels, steps: int = 20) -> list[tuple[int, float]]:
     """Accuracy over the stream: (images so far, share right among them), under the matching of the whole stream."""
     correct = matched(truth, answers)
     ends = np.unique(np.linspace(0, len(correct), steps + 1).astype(int)[1:])
@@ -50,7 +37,7 @@ def course(truth: Sequence[Hashable], answers: Sequence[Hashable], steps: int = 
 
 
 def _shares(
-    truth: Sequence[Hashable], answers: Sequence[Hashable]
+    truth: Labels, answers: Labels
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]], NDArray[np.float64], NDArray[np.float64]]:
     """The joint distribution where it is not zero (rows, columns, shares), and both margins."""
     categories, true = number(truth)

@@ -1,16 +1,17 @@
 """Evaluating a model on a labelled stream: encoded once, decided in several orders.
 
-The random orders are the headline, the fixed one is the order the images are listed in, and the closed-set row
-that never discovers stands beside them. Labels are used for scoring alone.
+The random orders are the headline; the fixed one is the order the images are listed in, the bursty one comes in runs.
+The closed-set row that never discovers stands beside them. Labels are used for scoring alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from functools import partial
 from itertools import islice
 from math import isnan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,13 @@ from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import ImageLike
 from firstsight.errors import BadImages, ImageError
-from firstsight.evaluate.accuracy import Accuracy, strict_accuracy
+from firstsight.evaluate.accuracy import Accuracy, number, separate_accuracy, strict_accuracy
+from firstsight.evaluate.agreement import mutual_information, rand_index
+from firstsight.evaluate.orders import RANDOM_ORDERS, bursty_orders, fixed_order, random_orders
 from firstsight.methods.model import Model
 from firstsight.protocols import Assignment, Encoded, Progress, Silent
 from firstsight.register.codes import CodeRegister
 
-RANDOM_ORDERS = 10
 BATCH = 16
 
 
@@ -40,13 +42,33 @@ class Answered:
 
 
 @dataclass(frozen=True)
+class Measures:
+    """What one pass over the stream came to."""
+
+    accuracy: Accuracy  # Strict-Hungarian over all clusters, as the released code computes it
+    largest: Accuracy  # only as many of the largest clusters may match as there are categories: the paper's text
+    separate: Accuracy  # Old and New matched apart
+    categories: int  # that answered at least once
+    by_name: float  # known images answered with their own category's name
+    false_births: float  # known images that founded a category
+    mutual_information: float
+    rand_index: float
+
+
+@dataclass(frozen=True)
 class Row:
-    """One line of the result: means over orders, with population deviations."""
+    """One line of the result: means over orders, with population deviations of the accuracy."""
 
     name: str
     accuracy: Accuracy
     deviation: Accuracy | None
     categories: float
+    largest: Accuracy
+    separate: Accuracy
+    by_name: float
+    false_births: float
+    mutual_information: float
+    rand_index: float
 
     def cells(self) -> list[str]:
         """All, Old and New in per cent, with the deviation over orders; a dash where there are no such images."""
@@ -55,6 +77,11 @@ class Row:
             "-" if isnan(value) else f"{100 * value:.1f}" + (f" ± {100 * spread:.1f}" if spread is not None else "")
             for value, spread in zip(astuple(self.accuracy), spreads, strict=True)
         ]
+
+    def more(self) -> list[str]:
+        """Right by name, false births, NMI and ARI, likewise."""
+        values = (self.by_name, self.false_births, self.mutual_information, self.rand_index)
+        return ["-" if isnan(value) else f"{100 * value:.1f}" for value in values]
 
 
 @dataclass(frozen=True)
@@ -94,23 +121,35 @@ def score(
     `start` makes the register each order begins with; the model's own if not given.
     """
     start = start or model.register
-    true, known = np.array(truth), np.isin(truth, model.names)
-    fixed = np.arange(len(true))
-    shuffled = [np.random.default_rng([seed, i]).permutation(len(true)) for i in range(RANDOM_ORDERS)]
+    orders = {
+        f"random x {RANDOM_ORDERS}": random_orders(len(truth), seed=seed),
+        "fixed": [fixed_order(len(truth))],
+        f"bursty x {RANDOM_ORDERS}": bursty_orders(truth, seed=seed),
+    }
+    rows = [_row(name, [measure(start(), codes, truth, order) for order in some]) for name, some in orders.items()]
+    rows.append(_row("closed-set", [measure(model.closed_set(), codes, truth, fixed_order(len(truth)))]))
+    known = np.isin(truth, model.names)
+    return Evaluation(rows, len(truth), len(set(truth)), int(known.sum()))
 
-    def row(name: str, start: Callable[[], CodeRegister], orders: Sequence[NDArray[np.int64]]) -> Row:
-        results = []
-        for order in orders:
-            answers = start().assign_many(codes[order]).category.tolist()
-            results.append((strict_accuracy(true[order].tolist(), answers, known[order]), len(set(answers))))
-        return _row(name, results)
 
-    rows = [
-        row(f"random order x {RANDOM_ORDERS}", start, shuffled),
-        row("fixed order", start, [fixed]),
-        row("closed-set", model.closed_set, [fixed]),
-    ]
-    return Evaluation(rows, len(true), len(set(truth)), int(known.sum()))
+def measure(register: CodeRegister, codes: Words, truth: Sequence[str], order: NDArray[np.int64]) -> Measures:
+    """Let a fresh register decide the codes in this order, and compare with the truth."""
+    names = {name: i for i, name in enumerate(register.names[: register.known])}
+    answers = register.assign_many(codes[order])
+    category, created = answers.category, answers.created
+    true = number(truth)[1][order]
+    named = np.array([names.get(name, -1) for name in truth], dtype=np.int64)[order]  # among the known, else -1
+    known = named >= 0
+    return Measures(
+        accuracy=strict_accuracy(true, category, known),
+        largest=strict_accuracy(true, category, known, keep_largest=len(set(truth))),
+        separate=separate_accuracy(true, category, known),
+        categories=len(np.unique(category)),
+        by_name=_mean(category[known] == named[known]),
+        false_births=_mean(created[known]),
+        mutual_information=mutual_information(true, category),
+        rand_index=rand_index(true, category),
+    )
 
 
 def encode_images(model: Model, images: Sequence[ImageLike], progress: Progress) -> Encoded:
@@ -134,7 +173,19 @@ def encode_images(model: Model, images: Sequence[ImageLike], progress: Progress)
     )
 
 
-def _row(name: str, results: list[tuple[Accuracy, int]]) -> Row:
-    scores = np.array([[a.all, a.old, a.new] for a, _ in results])
-    deviation = Accuracy(*scores.std(0).tolist()) if len(results) > 1 else None
-    return Row(name, Accuracy(*scores.mean(0).tolist()), deviation, float(np.mean([count for _, count in results])))
+def _row(name: str, measured: Sequence[Measures]) -> Row:
+    """The means over several passes."""
+    means: dict[str, Any] = {}
+    for each in fields(Measures):
+        values = [getattr(one, each.name) for one in measured]
+        means[each.name] = _mean_accuracy(values) if isinstance(values[0], Accuracy) else float(np.mean(values))
+    spread = np.array([astuple(one.accuracy) for one in measured]).std(0).tolist()
+    return Row(name, deviation=Accuracy(*spread) if len(measured) > 1 else None, **means)
+
+
+def _mean_accuracy(values: Sequence[Accuracy]) -> Accuracy:
+    return Accuracy(*np.array([astuple(value) for value in values]).mean(0).tolist())
+
+
+def _mean(values: NDArray[np.bool_]) -> float:
+    return float(values.mean()) if values.size else float("nan")
