@@ -61,9 +61,14 @@ def _without_nan(value: Any) -> Any:
 def table(result: Evaluation) -> Table:
     """All/Old/New in per cent with the deviation over orders, the categories found, and what accuracy does not say."""
     title = f"{result.images} images of {result.true_categories} categories, {result.known_images} of known ones"
-    grid = Table("order", title=title, title_justify="left", box=SIMPLE_HEAD)
+    grid = Table("order", title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("All", "Old", "New", "found", "named", "births", "NMI", "ARI"):
         grid.add_column(column, justify="right")
     for row in result.rows:
-        grid.add_row(row.name, *row.cells(), f"{row.categories:.1f}".removesuffix(".0"), *row.more())
+        grid.add_row(
+            row.name,
+            *(cell.replace(" ± ", "±") for cell in row.cells()),
+            f"{row.categories:.1f}".removesuffix(".0"),
+            *row.more(),
+        )
     return grid

@@ -46,9 +46,7 @@ class SqliteLog:
         self._crc = 0  # the checksum they lead to
         self.header: dict[str, Any] = {}
         self._contents = Contents()  # of the images, and
-        self._edits: list[
-            int
-        ] = []  # the events by people: kept here, since an index in the file could be damaged unnoticed
+        self._edits: list[int] = []  # the events by people; an index in the file could be damaged unnoticed
 
     @classmethod
     def create(cls, path: Path, header: Mapping[str, Any], sync: Sync = "full", wait: float = 0.0) -> SqliteLog:
