@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,6 +88,28 @@ def test_a_discoverer_leaves_a_store_it_was_given_open(model: Model, images: lis
         recorded = store.log.event(answer.image or 0).event
         assert isinstance(recorded, Assigned)
         assert recorded.source == "camera 7"
+
+
+def test_an_image_undone_after_it_was_recognised_is_recorded_again(
+    model: Model, images: list[Path], tmp_path: Path
+) -> None:
+    with firstsight.Discoverer(model, store=tmp_path / "a.db", once=True) as discoverer:
+        held = list(discoverer.discover_many(images[:20]))
+        store = discoverer.store
+        assert store is not None
+        answers = discoverer.discover_many(images[:20])
+        next(answers)
+        store.undo(held[-1].image)
+        *_, last = answers
+        assert last.decided_by == "rule"
+        assert store.catalogue.has_image(last.image or 0)
+
+
+def test_what_is_no_image_is_an_error_in_its_place(model: Model, images: list[Path], tmp_path: Path) -> None:
+    with firstsight.Discoverer(model, store=tmp_path / "a.db") as discoverer:
+        odd: list[Any] = [None, 7, images[0], bytearray(images[0].read_bytes())]
+        answers = list(discoverer.discover_many(odd, errors="yield"))
+    assert [isinstance(answer, ImageError) for answer in answers] == [True, True, False, False]
 
 
 def test_images_are_read_only_a_little_ahead(model: Model, images: list[Path]) -> None:

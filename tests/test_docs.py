@@ -164,7 +164,7 @@ def options_table() -> str:
     rows = []
     for name, command in all_commands():
         for parameter in command.params:
-            a_setting = name == "fit" and parameter.name in SPECS
+            a_setting = name in ("fit", "benchmark") and parameter.name in SPECS
             if parameter.param_type_name == "option" and not a_setting and "--help" not in parameter.opts:
                 rows.append(f"| `{name}` | `{', '.join(parameter.opts)}` | {parameter.help} |")
     return "\n".join(["| command | option | what it does |", "|---|---|---|", *rows])

@@ -31,13 +31,13 @@ AnswersOrErrors: TypeAlias = Iterator[Assignment | ImageError]
 class Prepared(NamedTuple):
     """An image on its way: where from, the digest of its content (if a store wants it), its pixels.
 
-    One that the store recognised has its answer instead of pixels.
+    One that the store recognised has no pixels, but what they can be made of should it have been undone since.
     """
 
     source: str
     content: bytes
     pixels: NDArray[np.uint8] | None
-    answer: Assignment | None = None
+    picture: ImageLike | None = None
 
 
 Decide: TypeAlias = Callable[[list[Prepared]], Sequence[Assignment]]
@@ -145,11 +145,15 @@ class Discoverer:
     def _discover(self, group: list[Prepared]) -> Sequence[Assignment]:
         if self.store is None:
             return self._own.assign_many(self._rows(group))
-        fresh = [each for each in group if each.answer is None]
+        known = [self.store.recognise(each.content, each.source) if each.pixels is None else None for each in group]
+        fresh = [self._with_pixels(each) for each, answer in zip(group, known, strict=True) if answer is None]
         rows: Iterable[NDArray[Any]] = self._rows(fresh) if fresh else ()
         arrivals = [Arrival(each.source, each.content, row) for each, row in zip(fresh, rows, strict=True)]
         answers = iter(self.store.record(arrivals, self.encoder.provenance, self.once))
-        return [each.answer or next(answers) for each in group]
+        return [answer or next(answers) for answer in known]
+
+    def _with_pixels(self, each: Prepared) -> Prepared:
+        return each if each.pixels is not None else each._replace(pixels=self.encoder.prepare(each.picture))
 
     def _prepare(self, image: ImageLike, once: bool) -> Prepared:
         name = describe(image)
@@ -157,8 +161,8 @@ class Discoverer:
             return Prepared(name, b"", self.encoder.prepare(image))
         picture, content = read(image)
         source = os.path.abspath(image) if isinstance(image, (str, Path)) else name  # noqa: PTH100 - keeps links
-        if once and (answer := self.store.recognise(content, source)) is not None:
-            return Prepared(source, content, None, answer)
+        if once and self.store.recognise(content, source) is not None:
+            return Prepared(source, content, None, picture)
         try:
             return Prepared(source, content, self.encoder.prepare(picture))
         except ImageError as error:  # which knows the bytes, but not whose they were

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,12 +16,13 @@ from tiny_store import BITS, MODEL, arrival, code, discover, fresh_register, new
 
 from firstsight.errors import SettingsError, StoreError
 from firstsight.protocols import Assignment, Candidate
-from firstsight.store import snapshot
+from firstsight.store import snapshot, views
 from firstsight.store import store as store_module
 from firstsight.store.catalogue import Catalogue
 from firstsight.store.events import Assigned, Created, Split
 from firstsight.store.sqlite import SqliteLog
 from firstsight.store.store import Arrival, Store
+from firstsight.store.suggest import suggest
 
 
 @pytest.fixture
@@ -305,6 +309,71 @@ def test_two_edits_that_exclude_each_other_do_not_both_come_back(path: Path) -> 
         assert store.catalogue.resolve("ant") == "bee"
 
 
+def test_an_edit_does_not_bring_back_an_image_that_was_undone(path: Path) -> None:
+    for edit in ("confirm", "move", "split"):
+        with new_store(path.with_name(f"{edit}.db")) as store:
+            image = discover(store, 0)[0].image or 0
+            made = getattr(store, edit)(*{"move": ([image], "bee")}.get(edit, ([image],)))
+            store.undo()
+            store.undo(image)
+            with pytest.raises(StoreError, match=f"image {image} is undone"):
+                store.redo(made.number)
+
+
+@pytest.mark.parametrize("what", ["record", "edit"])
+def test_interrupted_anywhere_the_store_goes_on_from_the_log(path: Path, what: str) -> None:
+    """Ctrl-C after ever more lines of a record or an edit, and of a reader's refresh, until one gets through."""
+    with new_store(path) as store, Store.open(path, write=False) as reader:
+
+        def work(number: int) -> None:
+            if what == "record":
+                discover(store, 0b1111 ^ number)
+            else:
+                store.rename("ant", f"a{number}")
+
+        lines = 0
+        while _interrupted(partial(work, lines), after=lines):
+            lines += 3
+            assert store.replay() == store.catalogue
+            by_people = [e.number for e in store.log.events() if e.kind not in ("Assigned", "Created")]
+            assert [e.number for e in store.log.edits()] == by_people
+            answer = store.register.match(code(0b1111))
+            store._stale = True
+            assert store.register.match(code(0b1111)) == answer
+            _interrupted(reader.refresh, after=lines)
+            reader.refresh()
+            assert reader.catalogue == store.catalogue
+        assert lines > 60
+
+
+def _interrupted(work: Any, after: int) -> bool:
+    """Run something with Ctrl-C after so many lines of our code; whether that came before it was done."""
+    count = 0
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal count
+        if "firstsight/store" not in frame.f_code.co_filename:
+            return None
+        if event == "line":
+            count += 1
+            if count > after:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    except StoreError:
+        return False
+    finally:
+        sys.settrace(before)
+    return False
+
+
 @pytest.mark.parametrize("broken", ["append", "apply"])
 def test_a_commit_broken_off_at_any_point_is_found_and_gone_on_from(path: Path, broken: str) -> None:
     """Ctrl-C after the disk has it, before or while memory follows."""
@@ -495,6 +564,29 @@ def test_threads_that_ask_do_not_disturb_the_one_that_records(path: Path) -> Non
         created = [a.category for group in answers for a in group if a.created]
         assert len(created) == len(set(created)) == 238
         assert store.replay() == store.catalogue
+
+
+def test_threads_may_look_while_one_edits_and_closes(path: Path) -> None:
+    for _ in range(5):
+        path.unlink(missing_ok=True)
+        store = new_store(path, radius=0)
+        discover(store, *range(1, 60))
+
+        def look(store: Store = store) -> None:
+            with contextlib.suppress(StoreError):  # it was closed
+                while True:
+                    suggest(store)
+                    list(views.images(store))
+                    views.summaries(store)
+
+        with ThreadPoolExecutor(3) as pool:
+            looking = [pool.submit(look) for _ in range(3)]
+            for number in range(2, 30):
+                store.merge(f"new-{number}", "new-1")
+                store.undo()
+            store.close()
+            for each in looking:
+                each.result()
 
 
 def test_the_register_of_a_fresh_store_is_the_one_it_was_made_with(path: Path) -> None:

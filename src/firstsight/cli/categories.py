@@ -291,9 +291,10 @@ def _numbers(events: list[str], last_event: int) -> list[int]:
     numbers: set[int] = set()
     for each in events:
         first, _, last = each.partition("-")
-        if not (first.isdecimal() and (last or first).isdecimal() and len(each) < 30):
+        last = last if "-" in each else first
+        if not (first.isdecimal() and last.isdecimal() and len(each) < 30 and int(first) <= int(last)):
             raise SettingsError(f"{each!r} is no event's number", "give numbers, or ranges such as 120-180")
-        numbers.update(range(int(first), min(int(last), last_event) + 1) if last else [int(first)])
+        numbers.update(range(int(first), max(int(first), min(int(last), last_event)) + 1))
     return sorted(numbers, reverse=True)
 
 

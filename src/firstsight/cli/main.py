@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from firstsight._version import __version__
+from firstsight.cli.benchmark import benchmark
 from firstsight.cli.categories import app as categories
 from firstsight.cli.console import complain, say, shown
 from firstsight.cli.demo import demo
@@ -49,7 +50,7 @@ def root(
     pass
 
 
-for command in (demo, fit, discover, evaluate, pack, doctor):
+for command in (demo, fit, discover, evaluate, pack, benchmark, doctor):
     app.command(name=command.__name__, help=command.__doc__)(command)
 app.add_typer(categories, name="categories")
 

@@ -81,7 +81,8 @@ def read(source: ImageLike) -> tuple[ImageLike, bytes]:
             raise ImageError(name, _reason(error)) from None
     elif isinstance(source, Stored):
         source = source.read_bytes()
-    if isinstance(source, bytes):
+    if isinstance(source, (bytes, bytearray)):
+        source = bytes(source)
         return source, hashlib.sha256(source).digest()
     picture = decode(source)
     return picture, hashlib.sha256(f"{picture.size}".encode() + picture.tobytes()).digest()
@@ -107,6 +108,8 @@ def decode(source: ImageLike) -> Image.Image:
         raise ImageError(name, "is not an image Pillow can read") from None
     except Image.DecompressionBombError:
         raise ImageError(name, f"has far more pixels than the {MAX_PIXELS:,} that are read") from None
+    except TypeError:
+        raise ImageError(name, "is no image, and no name of one") from None
     except (OSError, SyntaxError, ValueError, IndexError, OverflowError, MemoryError) as error:  # what decoders raise
         raise ImageError(name, _reason(error)) from None
 

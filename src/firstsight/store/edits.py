@@ -137,7 +137,7 @@ def redo(
     targets = [fetch(n) for n in last.event.events]
     what = f"event {targets[0].number} ({targets[0].kind}) cannot be brought back"
     _refuse_if(dependants(targets, catalogue, edits, fetch), what, fetch)
-    brought = {key for t in targets for key in writes(t.number, t.event)}
+    brought = {key for t in targets if isinstance(t.event, Assigned | Created) for key in writes(t.number, t.event)}
     if why := [reason for t in targets for reason in obstacles(t.event, catalogue, brought)]:
         raise StoreError(f"{what}: {'; '.join(why)}", "bring back or undo what changed it first")
     return Undone((last.number,))

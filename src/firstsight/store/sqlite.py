@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from threading import RLock
 from typing import Any, Literal
 
 from firstsight.errors import DiskError, StoreError
@@ -31,6 +32,7 @@ DISK = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_PERM,
 )
+PAGE = 1000  # events read at once
 RESTORE = "restore it from a backup; what is left of it has not been touched"
 
 
@@ -42,9 +44,14 @@ class SqliteLog:
         self.writable = lock is not None
         self._db = connection
         self._lock = lock
-        self.length = 0  # events read or written so far, and
-        self._crc = 0  # the checksum they lead to
+        self._turn = RLock()  # a connection must not be closed while another thread asks it
         self.header: dict[str, Any] = {}
+        self.rewind()
+
+    def rewind(self) -> None:
+        """Forget what was read: `tail` begins with the first event again."""
+        self.length = 0  # events read or written so far, and
+        self._crc = self._header_crc if self.header else 0  # the checksum they lead to
         self._contents = Contents()  # of the images, and
         self._edits: list[int] = []  # the events by people; an index in the file could be damaged unnoticed
 
@@ -108,10 +115,11 @@ class SqliteLog:
     def close(self) -> None:
         """Let go of the file; what the log of writes still holds goes into the file itself."""
         try:
-            with suppress(sqlite3.Error):
-                if self.writable:
-                    self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._db.close()
+            with self._turn:
+                with suppress(sqlite3.Error):
+                    if self.writable:
+                        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                self._db.close()
         finally:
             if self._lock is not None:
                 self._lock.release()
@@ -131,14 +139,22 @@ class SqliteLog:
             rows.append((number, kind, at, body, row, content, crc))
             recorded.append(Recorded(number, at, event))
         with _errors(self.path), self._transaction():
-            (last,) = self._db.execute("SELECT max(number) FROM events").fetchone()
-            if (last or 0) != self.length:
+            if self._last() != self.length:
                 raise StoreError(f"{self.path} has been written by another process", "close it and open it again")
             self._db.executemany(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         self.length, self._crc = self.length + len(rows), crc
         for number, kind, *_, content, _ in rows:
             self._note(number, kind, content)
         return recorded
+
+    def is_current(self) -> bool:
+        """Whether everything in the file has been read."""
+        with _errors(self.path), self._turn:
+            return self._last() == self.length
+
+    def _last(self) -> int:
+        (last,) = self._db.execute("SELECT max(number) FROM events").fetchone()
+        return int(last or 0)
 
     def encoder(self, description: Mapping[str, Any]) -> int:
         """The entry for what makes rows: model, preprocess version, device, precision."""
@@ -161,7 +177,7 @@ class SqliteLog:
 
     def snapshot(self) -> bytes | None:
         """The last snapshot, if there is one."""
-        with _errors(self.path):
+        with _errors(self.path), self._turn:
             found = self._db.execute("SELECT number, digest, body FROM snapshots").fetchone()
         if found is None:
             return None
@@ -174,7 +190,7 @@ class SqliteLog:
         """Go on after the event of a snapshot; those before are verified and not made into events."""
         for row in self._rows(0, number):
             self._take(row)
-        with _errors(self.path):
+        with _errors(self.path), self._turn:
             snapshot = self._db.execute("SELECT number, crc FROM snapshots").fetchone()
         if snapshot != (number, self._crc) or self.length != number:
             raise _damaged(self.path, f"the snapshot at event {number} is not as it was written")
@@ -197,9 +213,8 @@ class SqliteLog:
 
     def newest(self) -> Iterator[Recorded]:
         """All events that have been read, the last one first."""
-        with _errors(self.path):
-            rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE number <= {self.length} ORDER BY number DESC")
-            yield from map(self._event, rows)
+        for last in range(self.length, 0, -PAGE):
+            yield from map(self._event, reversed(self._page(max(0, last - PAGE), last)))
 
     def edits(self) -> list[Recorded]:
         """The events by people."""
@@ -209,7 +224,7 @@ class SqliteLog:
         """The images of this content, or those of them among some, oldest first."""
         found = self._contents.candidates(content)
         query = "SELECT content FROM events WHERE number = ?"
-        with _errors(self.path):
+        with _errors(self.path), self._turn:
             return [
                 number
                 for number in found
@@ -222,13 +237,13 @@ class SqliteLog:
             (SELECT number, kind, json_extract(body, '$.source') AS source FROM events WHERE number <= :last)
             WHERE kind = 'Assigned' AND (source = :source OR substr(source, -:size) = :end) ORDER BY number"""
         end = f"/{source}"
-        with _errors(self.path):
+        with _errors(self.path), self._turn:
             found = self._db.execute(query, {"last": self.length, "source": source, "end": end, "size": len(end)})
             return found.fetchall()
 
     def encoders(self) -> dict[int, dict[str, Any]]:
         """What made the rows."""
-        with _errors(self.path):
+        with _errors(self.path), self._turn:
             entries = self._db.execute("SELECT id, description, crc FROM encoders").fetchall()
         for _, text, crc in entries:
             if not isinstance(text, str) or zlib.crc32(text.encode()) != crc:
@@ -239,26 +254,35 @@ class SqliteLog:
         """A copy of the file as of now, whoever is writing it."""
         if path.exists():
             raise StoreError(f"{path} exists already", "name a new file")
-        with _errors(path):
+        with _errors(path), self._turn:
             schema.back_up(self._db, path)
 
     # ------------------------------------------------------------------ inside
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:  # SQLite may have rolled back by itself
+        with self._turn:
+            if self._db.in_transaction:  # one that was broken off before it could be rolled back
                 self._db.execute("ROLLBACK")
-            raise
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:  # SQLite may have rolled back by itself
+                    self._db.execute("ROLLBACK")
+                raise
 
     def _rows(self, after: int, upto: int | None = None) -> Iterator[tuple[Any, ...]]:
-        limit = "" if upto is None else f" AND number <= {upto}"
-        with _errors(self.path):
-            yield from self._db.execute(f"SELECT {COLUMNS} FROM events WHERE number > {after}{limit} ORDER BY number")
+        """Events page by page, so that no reading stays open between them."""
+        while page := self._page(after, after + PAGE if upto is None else min(upto, after + PAGE)):
+            yield from page
+            after += PAGE
+
+    def _page(self, after: int, upto: int) -> list[tuple[Any, ...]]:
+        query = f"SELECT {COLUMNS} FROM events WHERE number > ? AND number <= ? ORDER BY number"
+        with _errors(self.path), self._turn:
+            return self._db.execute(query, (after, upto)).fetchall()
 
     def _take(self, row: tuple[Any, ...]) -> None:
         """The next event must be the next one, and lead on from the checksum before."""
@@ -297,7 +321,7 @@ class SqliteLog:
         if found is None or zlib.crc32(found[0].encode()) != found[1]:
             raise _damaged(self.path, "its header is not as it was written")
         self.header = json.loads(found[0])
-        self._crc = int(found[1])
+        self._crc = self._header_crc = int(found[1])
 
 
 def _connect(path: Path, mode: str, sync: Sync) -> sqlite3.Connection:

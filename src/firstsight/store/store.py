@@ -12,7 +12,7 @@ from functools import wraps
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def alone(method: Method) -> Method:
 
     @wraps(method)
     def run(self: Store, *arguments: Any, **named: Any) -> Any:
-        with self._lock:
+        with self.lock:
             self._get_in_step()
             return method(self, *arguments, **named)
 
@@ -62,7 +62,7 @@ class Store:
 
     def __init__(self, log: SqliteLog) -> None:
         self.log = log
-        self._lock = RLock()
+        self.lock = RLock()  # held for more than one question, it keeps everything as it is in between
         self._register = of_header(log.header["register"])
         kept = log.snapshot()
         folded = None if kept is None else snapshot.unpack(kept)
@@ -70,7 +70,7 @@ class Store:
             log.skip(folded.last)
         self.catalogue = folded or self._empty()
         self._stale = True  # whether the register has yet to follow the catalogue
-        self._interrupted: Literal["", "writing", "folding"] = ""
+        self._in_step = True  # whether the catalogue says what the log says
         self._snapshot_at = self.catalogue.last
         self._encoders: dict[Provenance, int] = {}
         self.refresh()
@@ -109,7 +109,7 @@ class Store:
 
     def close(self) -> None:
         """Let go of the file. Nothing is lost without this; the next opening is quicker with it."""
-        with self._lock:
+        with self.lock:
             try:
                 self._keep_snapshot_when_due(eagerness=10)
             finally:
@@ -118,7 +118,7 @@ class Store:
     @property
     def register(self) -> Register:
         """The register as of the last event."""
-        with self._lock:
+        with self.lock:
             if self._stale:
                 row_from = self._register.row_from
                 self._register.rebuild(
@@ -133,17 +133,16 @@ class Store:
     def refresh(self) -> int:
         """Take in what was written since by whoever holds the file; how many events that was."""
         before = self.catalogue.last
+        self._in_step = False
         for recorded in self.log.tail():
-            self.catalogue.apply(recorded, self.log.event)
             self._stale |= not isinstance(recorded.event, Assigned)
+            self.catalogue.apply(recorded, self.log.event)
+        self._in_step = True
         return self.catalogue.last - before
 
     @alone
     def replay(self) -> Catalogue:
         """The catalogue folded anew from the first event: what this store's must equal."""
-        return self._replay()
-
-    def _replay(self) -> Catalogue:
         replayed = self._empty()
         for recorded in self.log.events():
             replayed.apply(recorded, self.log.event)
@@ -305,34 +304,34 @@ class Store:
     @alone
     def take_over(self, events: Sequence[Event], times: Sequence[int]) -> None:
         """Record events of another log, as they happened there."""
-        self._commit(events, times)
         self._stale = True
+        self._commit(events, times)
 
     def _edit(self, event: Event) -> Recorded:
-        (recorded,) = self._commit([event])
         self._stale = True
+        (recorded,) = self._commit([event])
         return recorded
 
     def _commit(self, events: Sequence[Event], times: Sequence[int] | None = None) -> list[Recorded]:
-        self._interrupted = "writing"
-        recorded = self.log.append(events, times)
-        self._interrupted = "folding"
+        self._in_step = False
+        try:
+            recorded = self.log.append(events, times)
+        except (DiskError, StoreError):
+            self._in_step = self.log.is_current()  # refused as a whole, as far as one can see
+            raise
         for each in recorded:
             self.catalogue.apply(each, self.log.event)
-        self._interrupted = ""
+        self._in_step = True
         return recorded
 
     def _get_in_step(self) -> None:
-        """After a commit that was broken off, wherever that was, go on from what the log says."""
-        if not self._interrupted:
-            return
-        tail = list(self.log.tail())
-        if self._interrupted == "folding" or self.catalogue.last + len(tail) != self.log.length:
-            self.catalogue = self._replay()
-        else:
-            for recorded in tail:
-                self.catalogue.apply(recorded, self.log.event)
-        self._interrupted, self._stale = "", True
+        """After a commit or a refresh that was broken off, wherever that was, read the log from the start."""
+        if not self._in_step:
+            self.log.rewind()
+            catalogue = self._empty()
+            for recorded in self.log.tail():
+                catalogue.apply(recorded, self.log.event)
+            self.catalogue, self._stale, self._in_step = catalogue, True, True
 
     def _assigned(self, number: int) -> Assigned:
         event = self.log.event(number).event
@@ -349,7 +348,7 @@ class Store:
         """A snapshot only saves time, so one that cannot be kept is no fault."""
         last = self.catalogue.last
         due = last - self._snapshot_at >= max(SNAPSHOT_EVERY, last // 10) / eagerness
-        if due and self.log.writable and not self._interrupted:
+        if due and self.log.writable and self._in_step:
             with suppress(DiskError, StoreError):
                 self.log.keep_snapshot(last, snapshot.pack(self.catalogue))
                 self._snapshot_at = last

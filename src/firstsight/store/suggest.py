@@ -28,6 +28,11 @@ class Suggestion:
 
 def suggest(store: Store, limit: int = 20) -> list[Suggestion]:
     """The likeliest pairs first."""
+    with store.lock:
+        return _suggest(store, limit)
+
+
+def _suggest(store: Store, limit: int) -> list[Suggestion]:
     catalogue = store.catalogue
     sizes = Counter(catalogue.order[i] for i in catalogue.columns()[1].tolist())
     shared = _between(store)

@@ -58,6 +58,11 @@ class Member:
 
 def summaries(store: Store) -> list[Summary]:
     """All categories there are, oldest first."""
+    with store.lock:
+        return _summaries(store)
+
+
+def _summaries(store: Store) -> list[Summary]:
     catalogue = store.catalogue
     _, owners, placed = catalogue.columns()
     counts = np.bincount(owners, minlength=len(catalogue.order))
@@ -82,8 +87,11 @@ def summaries(store: Store) -> list[Summary]:
 def images(store: Store, category: str | None = None) -> Iterator[Member]:
     """The images of a category by its id, or of all, in order of arrival."""
     catalogue = store.catalogue
-    for number in catalogue.columns()[0].tolist() if category is None else catalogue.images(category):
-        recorded, answer = store.log.event(number), store.assignment(number)
+    with store.lock:
+        numbers = catalogue.columns()[0].tolist() if category is None else catalogue.images(category)
+    for number in numbers:
+        with store.lock:
+            recorded, answer = store.log.event(number), store.assignment(number)
         event, owner = recorded.event, catalogue.categories[str(answer.category)]
         assert isinstance(event, Assigned)
         yield Member(

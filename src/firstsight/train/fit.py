@@ -70,6 +70,20 @@ def fit(
     return model
 
 
+def fit_images(
+    data: LabelledImages, settings: Settings, device: str = "auto", progress: Progress | None = None
+) -> Model:
+    """Train on images at hand, without a checkpoint and without saving."""
+    progress = progress or Silent()
+    began = time.monotonic()
+    model = untrained(settings, data, device)
+    support = Support(data, model, progress)
+    with progress.task("training", settings.epochs) as advance:
+        train(model.network, support, Checkpoint(None, {}, 0), lambda epoch, means: advance())
+    model.report = report(model, support, []) | {"seconds": round(time.monotonic() - began, 1)}
+    return model
+
+
 def report(model: Model, support: Support, warnings: list[str]) -> dict[str, Any]:
     """How it came out: are the centres as far apart as asked, and are images where their centres are?"""
     model.network.eval()

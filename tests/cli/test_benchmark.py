@@ -1,0 +1,85 @@
+"""`firstsight benchmark`: a small benchmark run whole, resumed, and put into tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_commands import firstsight, refused
+
+from firstsight.data import benchmarks
+from firstsight.data.benchmarks import Benchmark
+from firstsight.data.folder import read_folder
+from firstsight.evaluate.tables import lines, paper_figure
+
+
+@pytest.fixture
+def flags(moths: Path, tiny: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A benchmark of the moths' stream: 8 species of 3 images, half of them known."""
+    mini = Benchmark("mini", "Mini moths", read_folder, 8, tuple(range(4)), tuple(range(4, 8)), 24, 6)
+    monkeypatch.setitem(benchmarks.BENCHMARKS, "mini", mini)
+    settings = [f"--{name.replace('_', '-')}={value}" for name, value in {**tiny, "epochs": 1}.items()]
+    return ["--data", "mini", "--root", str(moths / "stream"), "--device", "cpu", *settings]
+
+
+def test_a_benchmark_runs_resumes_and_writes_its_tables(flags: list[str], tmp_path: Path) -> None:
+    out, ledger = tmp_path / "out", tmp_path / "ledger.jsonl"
+    command = ["benchmark", *flags, "--out", out, "--methods", "phe,phe-paper", "--seeds", 2, "--ledger", ledger]
+    result = firstsight(*command)
+    assert result.returncode == 0, result.stderr
+    files = sorted(path.name for path in out.glob("mini-*.json"))
+    assert files == sorted(f"mini-{m}-12bit-seed{s}.json" for m in ("phe-paper", "phe") for s in (0, 1))
+    run = json.loads((out / "mini-phe-12bit-seed1.json").read_text())
+    assert set(run["rows"]) == {"nearest", "reference"}
+    assert [row["name"] for row in run["rows"]["nearest"]] == ["random x 10", "fixed", "bursty x 10", "closed-set"]
+    assert run["settings"]["seed"] == 1
+    assert run["settings"]["expected_categories"] is None  # nothing leaks
+    assert json.loads((out / "mini-phe-paper-12bit-seed0.json").read_text())["settings"]["expected_categories"] == 8
+    assert {"commit", "command", "versions", "hardware", "time"} <= set(run)
+    assert len(ledger.read_text().splitlines()) == 4
+    table = (out / "mini.md").read_text()
+    assert "| phe, closed-set | any |" in table
+    assert table.count("| phe |") == 3
+    assert (out / "mini.csv").read_text().count("\n") == table.count("\n") - 1
+
+    stamps = {path.name: path.stat().st_mtime_ns for path in out.glob("mini-*.json")}
+    (out / "mini-phe-12bit-seed0.json").unlink()
+    again = firstsight(*command)
+    assert again.returncode == 0, again.stderr
+    assert (out / "mini.md").read_text() == table
+    unchanged = [name for name, stamp in stamps.items() if (out / name).stat().st_mtime_ns == stamp]
+    assert len(unchanged) == 3
+    assert len(ledger.read_text().splitlines()) == 5
+
+
+def test_results_of_other_settings_are_not_mixed_in(flags: list[str], tmp_path: Path) -> None:
+    assert firstsight("benchmark", *flags, "--out", tmp_path, "--seeds", 1).returncode == 0
+    refused(2, "other settings", "benchmark", *flags, "--out", tmp_path, "--seeds", 1, "--alpha", 0.5)
+
+
+def test_what_cannot_be_run_is_refused(flags: list[str], tmp_path: Path) -> None:
+    refused(2, "no method 'smiley'", "benchmark", *flags, "--out", tmp_path, "--methods", "smiley")
+    refused(2, "numbers separated by commas", "benchmark", *flags, "--out", tmp_path, "--lengths", "long")
+    refused(2, "use --lengths", "benchmark", *flags, "--out", tmp_path, "--bits", 12)
+    refused(2, "25, 50, 75", "benchmark", *flags, "--out", tmp_path, "--known", 40)
+
+
+def test_the_papers_figures_stand_beside_ours() -> None:
+    assert paper_figure("cub", "phe", 12) == (36.4, 55.8, 27.0)
+    assert paper_figure("cub", "phe-paper", 16) == (37.6, 57.4, 27.6)
+    assert paper_figure("cub", "phe, closed-set", 12) is None
+    assert paper_figure("mini", "phe", 12) is None
+
+
+def test_means_and_deviations_are_over_seeds() -> None:
+    def run(seed: int, share: float) -> dict[str, Any]:
+        accuracy = {"all": share, "old": share, "new": share}
+        rows = {"nearest": [{"name": "random x 10", "accuracy": accuracy, "categories": 5.0}]}
+        return {"data": "x", "bits": 12, "method": "phe", "seed": seed, "true_categories": 4, "rows": rows}
+
+    (line,) = lines([run(0, 0.2), run(1, 0.4)])
+    assert line.means == pytest.approx((30, 30, 30))
+    assert line.deviations == pytest.approx((10, 10, 10))  # of the population, as in the paper
+    assert line.runs == 2
