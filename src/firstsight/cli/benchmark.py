@@ -9,7 +9,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, out, say
+from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
 from firstsight.errors import SettingsError
 from firstsight.files import write_file
@@ -65,7 +65,7 @@ def benchmark(
     grid = Table(*HEADER, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for line in table:
         grid.add_row(*line.cells())
-    out.print(grid)
+    print_table(grid)
     say(f" written to {target / data}.md and .csv; the split is beside them")
 
 

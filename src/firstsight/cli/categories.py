@@ -12,11 +12,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, out, printable, say, warn
+from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, printable, say, warn
 from firstsight.errors import SettingsError
 from firstsight.store import edits, export, suggest, views
 from firstsight.store.events import Recorded, Split
@@ -61,7 +60,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         kind, also = "known" if each.known else "new", ", ".join(each.merged)
         name = each.name if each.name != each.id else ""
         grid.add_row(*_plain(each.id, name, kind, each.images or "", each.placed or "", also))
-    _print_table(grid)
+    print_table(grid)
     images, new = sum(each.images for each in found), sum(not each.known for each in found)
     say(f" {images} images in {len(found)} categories, {new} of them new; radius {radius}, {events} events")
     return None
@@ -80,7 +79,7 @@ def show(context: typer.Context, category: CategoryName, as_json: Json = False) 
         near = "" if image.distance is None else f"{image.distance} (radius {image.radius})"
         other = f"{image.runner_up} at {image.runner_up_distance}" if image.runner_up else ""
         grid.add_row(*_plain(image.image, _from_here(image.source), "a person" if image.by_person else near, other))
-    _print_table(grid)
+    print_table(grid)
     say(f" {found.id}, called {found.name!r}, {'known' if found.known else 'new'}: {len(images)} images")
     return None
 
@@ -189,7 +188,7 @@ def history(
     grid = Table("event", "when", "", "what", "", box=SIMPLE_HEAD)
     for line in lines:
         grid.add_row(*_plain(*list(line.values())[:-1], "undone" if line["undone"] else ""))
-    _print_table(grid)
+    print_table(grid)
     return None
 
 
@@ -211,7 +210,7 @@ def suggest_(
     grid = Table("merge", "into", "because", box=SIMPLE_HEAD)
     for each in found:
         grid.add_row(*_plain(views.label(store, each.category), views.label(store, each.into), each.reason))
-    _print_table(grid)
+    print_table(grid)
     start, first, into = (quote(str(part)) for part in (file, found[0].category, found[0].into))
     say(f" Look:  firstsight categories {start} show {first}")
     say(f" Do:    firstsight categories {start} merge {first} --into {into}")
@@ -296,11 +295,6 @@ def _numbers(events: list[str], last_event: int) -> list[int]:
             raise SettingsError(f"{each!r} is no event's number", "give numbers, or ranges such as 120-180")
         numbers.update(range(int(first), max(int(first), min(int(last), last_event)) + 1))
     return sorted(numbers, reverse=True)
-
-
-def _print_table(grid: Table) -> None:
-    """As wide as the terminal; where there is none, as wide as it takes."""
-    (out if out.is_terminal else Console(width=1000)).print(grid)
 
 
 def _plain(*cells: Any) -> list[Text]:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
 
 from firstsight.errors import FirstsightError
 
@@ -47,6 +48,11 @@ def say(text: str, style: str | None = None) -> None:
 def printable(text: str) -> str:
     """Text that stays on its line and in its column, whatever a file was named."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+
+
+def print_table(grid: Table) -> None:
+    """As wide as the terminal; where there is none, as wide as it takes."""
+    (out if out.is_terminal else Console(width=1000)).print(grid)
 
 
 def warn(text: str) -> None:
