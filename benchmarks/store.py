@@ -16,7 +16,7 @@ import numpy as np
 from firstsight.codes import pack
 from firstsight.protocols import Provenance
 from firstsight.register.codes import CodeRegister
-from firstsight.store.sqlite import Sync
+from firstsight.store.connection import Sync
 from firstsight.store.store import Arrival, Store
 
 MODEL = Provenance("0" * 64, 1, "cpu", "fp32")

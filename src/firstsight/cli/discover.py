@@ -18,7 +18,7 @@ from firstsight.cli.options import MatchRule, Radius, check_rule
 from firstsight.errors import DataError, ImageError, SettingsError
 from firstsight.files import disk_errors
 from firstsight.protocols import Assignment
-from firstsight.store.sqlite import Sync
+from firstsight.store.connection import Sync
 from firstsight.store.store import Store
 
 if TYPE_CHECKING:

@@ -15,25 +15,17 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
-from typing import Any, Literal
+from typing import Any
 
-from firstsight.errors import DiskError, StoreError
-from firstsight.files import FileLock, disk_errors, new_file
+from firstsight.errors import StoreError
+from firstsight.files import FileLock, new_file
 from firstsight.store import schema
+from firstsight.store.connection import Sync, beside, connect, damaged, errors, locked
 from firstsight.store.contents import Contents
 from firstsight.store.events import BY_RULE, Event, Recorded, from_columns, to_columns
 
-Sync = Literal["full", "normal"]
 COLUMNS = "number, kind, at, body, row, content, crc"
-DISK = (
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PERM,
-)
 PAGE = 1000  # events read at once
-RESTORE = "restore it from a backup; what is left of it has not been touched"
 
 
 class SqliteLog:
@@ -58,16 +50,16 @@ class SqliteLog:
     @classmethod
     def create(cls, path: Path, header: Mapping[str, Any], sync: Sync = "full", wait: float = 0.0) -> SqliteLog:
         """Make a new file and hold it for writing; it appears under its name only when complete."""
-        lock = _locked(path, wait)
+        lock = locked(path, wait)
         try:
             if path.exists():
                 raise StoreError(f"{path} exists already", "open it, or choose another file")
-            if _beside(path, "-wal").exists():
+            if beside(path, "-wal").exists():
                 raise StoreError(
                     f"{path} is gone, but {path.name}-wal of the register it was is left, and may hold its last events",
                     "move both back together, or the -wal away",
                 )
-            with new_file(path) as temporary, _errors(path), closing(_connect(temporary, "rwc", sync)) as db:
+            with new_file(path) as temporary, errors(path), closing(connect(temporary, "rwc", sync)) as db:
                 text = json.dumps(header, ensure_ascii=False)
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute("BEGIN")
@@ -86,7 +78,7 @@ class SqliteLog:
             raise StoreError(f"{path} is a folder; a register is a file", "name a file, such as moths.db")
         if not path.is_file():
             raise StoreError(f"{path}: there is no such register", "make one with: firstsight discover --register")
-        lock = _locked(path, wait) if write else None
+        lock = locked(path, wait) if write else None
         try:
             return cls._open(path, lock, sync)
         except BaseException:
@@ -96,8 +88,8 @@ class SqliteLog:
 
     @classmethod
     def _open(cls, path: Path, lock: FileLock | None, sync: Sync) -> SqliteLog:
-        with _errors(path):
-            db = _connect(path, "ro" if lock is None else "rw", sync)
+        with errors(path):
+            db = connect(path, "ro" if lock is None else "rw", sync)
             try:
                 version = schema.check(db, path)
                 if lock is not None:
@@ -138,7 +130,7 @@ class SqliteLog:
             crc = _checksum(crc, number, kind, at, body, row, content)
             rows.append((number, kind, at, body, row, content, crc))
             recorded.append(Recorded(number, at, event))
-        with _errors(self.path), self._transaction():
+        with errors(self.path), self._transaction():
             if self._last() != self.length:
                 raise StoreError(f"{self.path} has been written by another process", "close it and open it again")
             self._db.executemany(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
@@ -149,7 +141,7 @@ class SqliteLog:
 
     def is_current(self) -> bool:
         """Whether everything in the file has been read."""
-        with _errors(self.path), self._turn:
+        with errors(self.path), self._turn:
             return self._last() == self.length
 
     def _last(self) -> int:
@@ -159,7 +151,7 @@ class SqliteLog:
     def encoder(self, description: Mapping[str, Any]) -> int:
         """The entry for what makes rows: model, preprocess version, device, precision."""
         text = json.dumps(description, sort_keys=True)
-        with _errors(self.path), self._transaction():
+        with errors(self.path), self._transaction():
             entry = (text, zlib.crc32(text.encode()))
             self._db.execute("INSERT OR IGNORE INTO encoders (description, crc) VALUES (?, ?)", entry)
             (found,) = self._db.execute("SELECT id FROM encoders WHERE description = ?", (text,)).fetchone()
@@ -168,7 +160,7 @@ class SqliteLog:
     def keep_snapshot(self, number: int, body: bytes) -> None:
         """Keep a snapshot of everything up to the last event, which must be this one, instead of the one before."""
         assert number == self.length, f"a snapshot at event {number} of a log at {self.length}"
-        with _errors(self.path), self._transaction():
+        with errors(self.path), self._transaction():
             digest = hashlib.sha256(body).digest()
             self._db.execute("DELETE FROM snapshots")
             self._db.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", (self.length, self._crc, digest, body))
@@ -177,23 +169,23 @@ class SqliteLog:
 
     def snapshot(self) -> bytes | None:
         """The last snapshot, if there is one."""
-        with _errors(self.path), self._turn:
+        with errors(self.path), self._turn:
             found = self._db.execute("SELECT number, digest, body FROM snapshots").fetchone()
         if found is None:
             return None
         number, digest, body = found
         if hashlib.sha256(body).digest() != digest:
-            raise _damaged(self.path, f"the snapshot at event {number} is not as it was written")
+            raise damaged(self.path, f"the snapshot at event {number} is not as it was written")
         return bytes(body)
 
     def skip(self, number: int) -> None:
         """Go on after the event of a snapshot; those before are verified and not made into events."""
         for row in self._rows(0, number):
             self._take(row)
-        with _errors(self.path), self._turn:
+        with errors(self.path), self._turn:
             snapshot = self._db.execute("SELECT number, crc FROM snapshots").fetchone()
         if snapshot != (number, self._crc) or self.length != number:
-            raise _damaged(self.path, f"the snapshot at event {number} is not as it was written")
+            raise damaged(self.path, f"the snapshot at event {number} is not as it was written")
 
     def tail(self) -> Iterator[Recorded]:
         """The events that were not read yet, verified."""
@@ -224,7 +216,7 @@ class SqliteLog:
         """The images of this content, or those of them among some, oldest first."""
         found = self._contents.candidates(content)
         query = "SELECT content FROM events WHERE number = ?"
-        with _errors(self.path), self._turn:
+        with errors(self.path), self._turn:
             return [
                 number
                 for number in found
@@ -237,24 +229,24 @@ class SqliteLog:
             (SELECT number, kind, json_extract(body, '$.source') AS source FROM events WHERE number <= :last)
             WHERE kind = 'Assigned' AND (source = :source OR substr(source, -:size) = :end) ORDER BY number"""
         end = f"/{source}"
-        with _errors(self.path), self._turn:
+        with errors(self.path), self._turn:
             found = self._db.execute(query, {"last": self.length, "source": source, "end": end, "size": len(end)})
             return found.fetchall()
 
     def encoders(self) -> dict[int, dict[str, Any]]:
         """What made the rows."""
-        with _errors(self.path), self._turn:
+        with errors(self.path), self._turn:
             entries = self._db.execute("SELECT id, description, crc FROM encoders").fetchall()
         for _, text, crc in entries:
             if not isinstance(text, str) or zlib.crc32(text.encode()) != crc:
-                raise _damaged(self.path, "what it says about its encoders is not as it was written")
+                raise damaged(self.path, "what it says about its encoders is not as it was written")
         return {id: json.loads(text) for id, text, _ in entries}
 
     def back_up(self, path: Path) -> None:
         """A copy of the file as of now, whoever is writing it."""
         if path.exists():
             raise StoreError(f"{path} exists already", "name a new file")
-        with _errors(path), self._turn:
+        with errors(path), self._turn:
             schema.back_up(self._db, path)
 
     # ------------------------------------------------------------------ inside
@@ -281,7 +273,7 @@ class SqliteLog:
 
     def _page(self, after: int, upto: int) -> list[tuple[Any, ...]]:
         query = f"SELECT {COLUMNS} FROM events WHERE number > ? AND number <= ? ORDER BY number"
-        with _errors(self.path), self._turn:
+        with errors(self.path), self._turn:
             return self._db.execute(query, (after, upto)).fetchall()
 
     def _take(self, row: tuple[Any, ...]) -> None:
@@ -292,7 +284,7 @@ class SqliteLog:
         except (TypeError, ValueError):  # text where bytes were, or the other way round
             expected = None
         if number != self.length + 1 or crc != expected:
-            raise _damaged(self.path, f"event {self.length + 1} is missing or not as it was written")
+            raise damaged(self.path, f"event {self.length + 1} is missing or not as it was written")
         self.length, self._crc = number, crc
         self._note(number, kind, content)
 
@@ -307,98 +299,24 @@ class SqliteLog:
         try:
             return Recorded(number, at, from_columns(kind, body, code, content))
         except (KeyError, TypeError, ValueError) as error:
-            raise _damaged(self.path, f"event {number} cannot be read: {error}") from None
+            raise damaged(self.path, f"event {number} cannot be read: {error}") from None
 
     def _verify_structure(self) -> None:
         """The tables are sound; what the events in them say, checksums tell."""
         (verdict,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
-            raise _damaged(self.path, str(verdict))
+            raise damaged(self.path, str(verdict))
         self.encoders()
 
     def _read_header(self) -> None:
         found = self._db.execute("SELECT value, crc FROM header WHERE key = 'header'").fetchone()
         if found is None or zlib.crc32(found[0].encode()) != found[1]:
-            raise _damaged(self.path, "its header is not as it was written")
+            raise damaged(self.path, "its header is not as it was written")
         self.header = json.loads(found[0])
         self._crc = self._header_crc = int(found[1])
-
-
-def _connect(path: Path, mode: str, sync: Sync) -> sqlite3.Connection:
-    """A connection that commits only when told to; reading works on read-only media too."""
-
-    def connect(options: str) -> sqlite3.Connection:
-        return sqlite3.connect(
-            f"{path.resolve().as_uri()}?{options}", uri=True, isolation_level=None, timeout=10, check_same_thread=False
-        )
-
-    if mode != "ro":
-        connection = connect(f"mode={mode}")
-        connection.execute(f"PRAGMA synchronous = {sync.upper()}")
-        return connection
-    try:
-        connection = connect("mode=ro")
-        connection.execute("SELECT count(*) FROM sqlite_master")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-            raise
-        if (wal := _beside(path, "-wal")).exists() and wal.stat().st_size:
-            raise StoreError(
-                f"{path} cannot be read: its last events are in {wal.name}, which needs a folder that can be written",
-                "close whatever writes it, or copy both files to a folder of yours",
-            ) from None
-        connection = connect("mode=ro&immutable=1")  # no place for the files readers share, so nobody writes either
-    return connection
-
-
-def _locked(path: Path, wait: float) -> FileLock:
-    lock = FileLock(_beside(path, "-lock"))
-    if not lock.acquire(wait):
-        still = f"still, after {wait:g} s, " if wait else ""
-        raise StoreError(
-            f"{path} is {still}being written by another process ({lock.holder() or 'which does not say its name'})",
-            "wait for it to end, or for a while with --wait SECONDS; reading is possible meanwhile",
-        )
-    return lock
-
-
-def _beside(path: Path, ending: str) -> Path:
-    """A file that belongs to this one, wherever the name leads and whatever the folder we are in by then."""
-    real = path.resolve()
-    return real.with_name(real.name + ending)
 
 
 def _checksum(before: int, number: int, kind: str, at: int, body: str, row: bytes | None, content: bytes | None) -> int:
     return zlib.crc32(
         b"%d %b %d %b %b %b" % (number, kind.encode(), at, body.encode(), row or b"", content or b""), before
     )
-
-
-def _damaged(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path} is damaged: {what}", RESTORE)
-
-
-@contextmanager
-def _errors(path: Path) -> Iterator[None]:
-    """SQLite's complaints as errors for people."""
-    try:
-        with disk_errors(path):
-            yield
-    except sqlite3.OperationalError as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # the rest says which I/O error
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StoreError(f"{path} is locked by another program", "close that, then try again") from None
-        if code not in DISK:
-            raise _damaged(path, str(error)) from None
-        raise DiskError(
-            f"{path} could not be written: {error}",
-            "free some space or make the file writable, then go on: everything acknowledged so far is there",
-        ) from None
-    except sqlite3.ProgrammingError as error:  # not the file's fault: it was closed, or is used by two threads at once
-        raise StoreError(f"{path}: {error}", "open it again") from None
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-            raise StoreError(
-                f"{path} is not a register of Firstsight, or its first bytes are damaged", RESTORE
-            ) from None
-        raise _damaged(path, str(error)) from None

@@ -23,8 +23,9 @@ from firstsight.protocols import Assignment, Candidate, Centre, Provenance, Regi
 from firstsight.register.kinds import of_header
 from firstsight.store import edits, snapshot
 from firstsight.store.catalogue import Catalogue
+from firstsight.store.connection import Sync
 from firstsight.store.events import Assigned, Created, Event, Recorded, Undone
-from firstsight.store.sqlite import SqliteLog, Sync
+from firstsight.store.sqlite import SqliteLog
 
 SNAPSHOT_EVERY = 10_000  # events at least, and a tenth of the log: what opening may have to fold
 
