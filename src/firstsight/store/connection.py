@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from firstsight.errors import DiskError, StoreError
-from firstsight.files import FileLock
+from firstsight.files import FileLock, disk_errors
 
 Sync = Literal["full", "normal"]
 DISK = (
