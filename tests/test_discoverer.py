@@ -39,6 +39,10 @@ def test_phe_keeps_the_contract(model: Model, images: list[Path], rule: str) -> 
     check_discoverer(lambda: firstsight.Discoverer(model, model.register(rule=rule)), images)  # type: ignore[arg-type]
 
 
+def test_the_closed_set_keeps_the_contract(model: Model, images: list[Path]) -> None:
+    check_discoverer(lambda: firstsight.Discoverer(model, model.closed_set()), images)
+
+
 def test_many_gives_what_one_by_one_gives(model: Model, images: list[Path]) -> None:
     one, many = fresh(model), fresh(model)
     assert list(many.discover_many(images)) == [one.discover_one(image) for image in images]

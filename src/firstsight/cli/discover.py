@@ -99,7 +99,7 @@ def discover(
     again = f"; {counts['again']} there already" if counts["again"] else ""
     say(f" {counts['known']} images of known categories, {counts['new']} of new ones{again}{bad}")
     if counts["created"]:
-        say(f" {counts['created']} new categories registered")
+        say(f" {counts['created']} new {'category' if counts['created'] == 1 else 'categories'} registered")
     if register is not None:
         say(f" kept in {register}.  Next:  firstsight categories {register}")
     if bad:

@@ -7,7 +7,7 @@ checks the layout it expects and says what to download and where to put it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +148,3 @@ def _need(path: Path) -> Path:
 def _columns(path: Path) -> dict[str, str]:
     """Lines of `key value`."""
     return dict(line.split(" ", 1) for line in path.read_text().splitlines() if line.strip())
-
-
-Reader = Callable[[Path], LabelledImages]
