@@ -33,6 +33,8 @@ def _setting(default: Any, help: str, low: float | None = None, high: float | No
 class Settings:
     """How a model is built, trained and used. `Settings.preset("paper")` is the recipe as printed."""
 
+    method: str = _setting("phe", "which method learns; see `firstsight methods`")
+
     # what looks at the images
     backbone: str = _setting("dino-vitb16", "a shortcut (see `firstsight doctor`) or any timm model name")
     weights: str | None = _setting(None, "local weights of that architecture: .safetensors, .pth or .pt")
@@ -42,6 +44,9 @@ class Settings:
     # the paper's model
     bits: int = _setting(12, "length of a code, L", 1, MAX_BITS)
     prototypes: int = _setting(10, "prototypes per known category, k", 1, 1000)
+    prototype_start: Literal["random", "support"] = _setting(
+        "random", "prototypes start at random in [0, 1) as in the paper, or at features of support images"
+    )
     feature_dim: int = _setting(768, "output of the feature head H_f, and dimension of a prototype", 2, 8192)
     feature_head: Form = _setting("released", "H_f: linear + GELU (released) or linear (paper)")
     hash_head: Form = _setting("released", "H_h: four linear layers (released) or three (paper)")
@@ -52,8 +57,10 @@ class Settings:
     similarity: Form = _setting("released", "Eq. 1 on unit vectors, distance not squared (released), or as printed")
 
     # the losses
+    gamma: float = _setting(1.0, "weight of the prototype loss L_p in Eq. 10, where it has none", 0, 1e6)
     alpha: float = _setting(0.1, "weight of the centre loss L_c in Eq. 10", 0, 1e6)
     beta: float = _setting(3.0, "weight of the feature loss L_f in Eq. 10", 0, 1e6)
+    feature_scale: float = _setting(1.0, "multiplies the cosines of L_f, Eq. 3, which has none", 1e-3, 1e3)
     tau: float = _setting(3.0, "sharpness of the smooth sign, Eq. 4", 1e-6, 1e6)
     theta: float = _setting(0.1, "share of prototype similarities masked in training, Eq. 2", 0, 0.99)
     separation: Form = _setting(

@@ -28,6 +28,16 @@ class Encoded:
     def __len__(self) -> int:
         return len(self.features)
 
+    def select(self, rows: Any) -> Encoded:
+        """Some of the rows, in this order."""
+        return Encoded(self.features[rows], None if self.codes is None else self.codes[rows])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Encoded]) -> Encoded:
+        """Several batches as one."""
+        codes = [part.codes for part in parts if part.codes is not None]
+        return cls(np.concatenate([part.features for part in parts]), np.concatenate(codes) if codes else None)
+
 
 @dataclass(frozen=True)
 class Candidate:

@@ -27,21 +27,27 @@ def flags(moths: Path, tiny: dict[str, Any], monkeypatch: pytest.MonkeyPatch) ->
 def test_a_benchmark_runs_resumes_and_writes_its_tables(flags: list[str], tmp_path: Path) -> None:
     out, ledger = tmp_path / "out", tmp_path / "ledger.jsonl"
     command = ["benchmark", *flags, "--out", out, "--methods", "phe,phe-paper", "--seeds", 2, "--ledger", ledger]
+    command += ["--orders", 3]
     result = firstsight(*command)
     assert result.returncode == 0, result.stderr
     files = sorted(path.name for path in out.glob("mini-*.json"))
-    assert files == sorted(f"mini-{m}-12bit-seed{s}.json" for m in ("phe-paper", "phe") for s in (0, 1))
+    expected = [f"mini-{m}-seed{s}.json" for m in ("phe-paper-12bit", "phe-12bit", "closed-set-ce") for s in (0, 1)]
+    assert files == sorted([*expected, "mini-offline-kmeans-seed0.json"])
     run = json.loads((out / "mini-phe-12bit-seed1.json").read_text())
     assert set(run["rows"]) == {"nearest", "reference"}
-    assert [row["name"] for row in run["rows"]["nearest"]] == ["random x 10", "fixed", "bursty x 10", "closed-set"]
+    names = ["random x 3", "fixed", "bursty x 3", "closed-set", "offline k-means"]
+    assert [row["name"] for row in run["rows"]["nearest"]] == names
+    assert len(run["rows"]["nearest"][0]["course"]) == 20
     assert run["settings"]["seed"] == 1
     assert run["settings"]["expected_categories"] is None  # nothing leaks
     assert json.loads((out / "mini-phe-paper-12bit-seed0.json").read_text())["settings"]["expected_categories"] == 8
     assert {"commit", "command", "versions", "hardware", "time"} <= set(run)
-    assert len(ledger.read_text().splitlines()) == 4
+    assert len(ledger.read_text().splitlines()) == 7
     table = (out / "mini.md").read_text()
     assert "| phe, closed-set | any |" in table
     assert table.count("| phe |") == 3
+    assert "| closed-set-ce | random |" in table
+    assert "| offline-kmeans | any |" in table
     assert (out / "mini.csv").read_text().count("\n") == table.count("\n") - 1
 
     stamps = {path.name: path.stat().st_mtime_ns for path in out.glob("mini-*.json")}
@@ -50,19 +56,29 @@ def test_a_benchmark_runs_resumes_and_writes_its_tables(flags: list[str], tmp_pa
     assert again.returncode == 0, again.stderr
     assert (out / "mini.md").read_text() == table
     unchanged = [name for name, stamp in stamps.items() if (out / name).stat().st_mtime_ns == stamp]
-    assert len(unchanged) == 3
-    assert len(ledger.read_text().splitlines()) == 5
+    assert len(unchanged) == 6
+    assert len(ledger.read_text().splitlines()) == 8
+
+
+def test_several_jobs_give_what_one_gives(flags: list[str], tmp_path: Path) -> None:
+    command = ["benchmark", *flags, "--methods", "phe", "--seeds", 1, "--orders", 2]
+    assert firstsight(*command, "--out", tmp_path / "one").returncode == 0
+    several = firstsight(*command, "--out", tmp_path / "two", "--jobs", 2)
+    assert several.returncode == 0, several.stderr
+    assert (tmp_path / "two" / "mini.csv").read_text() == (tmp_path / "one" / "mini.csv").read_text()
+    assert not list((tmp_path / "two").glob(".pixels*"))
 
 
 def test_results_of_other_settings_are_not_mixed_in(flags: list[str], tmp_path: Path) -> None:
     assert firstsight("benchmark", *flags, "--out", tmp_path, "--seeds", 1).returncode == 0
-    refused(2, "other settings", "benchmark", *flags, "--out", tmp_path, "--seeds", 1, "--alpha", 0.5)
+    refused(2, "made with alpha 0.1", "benchmark", *flags, "--out", tmp_path, "--seeds", 1, "--alpha", 0.5)
+    refused(2, "made with orders 10", "benchmark", *flags, "--out", tmp_path, "--seeds", 1, "--orders", 3)
 
 
 def test_what_cannot_be_run_is_refused(flags: list[str], tmp_path: Path) -> None:
     refused(2, "no method 'smiley'", "benchmark", *flags, "--out", tmp_path, "--methods", "smiley")
-    refused(2, "numbers separated by commas", "benchmark", *flags, "--out", tmp_path, "--lengths", "long")
-    refused(2, "use --lengths", "benchmark", *flags, "--out", tmp_path, "--bits", 12)
+    refused(2, "numbers separated by commas", "benchmark", *flags, "--out", tmp_path, "--bits", "long")
+    refused(2, "bits is 999", "benchmark", *flags, "--out", tmp_path, "--bits", 999)
     refused(2, "25, 50, 75", "benchmark", *flags, "--out", tmp_path, "--known", 40)
 
 
@@ -77,7 +93,15 @@ def test_means_and_deviations_are_over_seeds() -> None:
     def run(seed: int, share: float) -> dict[str, Any]:
         accuracy = {"all": share, "old": share, "new": share}
         rows = {"nearest": [{"name": "random x 10", "accuracy": accuracy, "categories": 5.0}]}
-        return {"data": "x", "bits": 12, "method": "phe", "seed": seed, "true_categories": 4, "rows": rows}
+        return {
+            "data": "x",
+            "bits": 12,
+            "method": "phe",
+            "seed": seed,
+            "known_share": 50,
+            "true_categories": 4,
+            "rows": rows,
+        }
 
     (line,) = lines([run(0, 0.2), run(1, 0.4)])
     assert line.means == pytest.approx((30, 30, 30))

@@ -45,3 +45,10 @@ def test_listed_categories_only(tmp_path: Path) -> None:
     result = firstsight("pack", tmp_path / "all", tmp_path / "p.tar", "--classes", tmp_path / "list.txt")
     assert result.returncode == 0, result.stderr
     assert json.loads((tmp_path / "p.json").read_text())["classes"] == ["c", "a"]
+    named = ["--data", "imagenet100", "--classes", tmp_path / "list.txt"]
+    assert firstsight("pack", tmp_path / "all", tmp_path / "q.tar", *named).returncode == 0
+    assert (tmp_path / "q.json").read_text() == (tmp_path / "p.json").read_text()
+    refused(2, "give --classes FILE", "pack", tmp_path / "all", tmp_path / "r.tar", "--data", "imagenet100")
+    refused(
+        2, "its own list", "pack", tmp_path, tmp_path / "r.tar", "--data", "cub", "--classes", tmp_path / "list.txt"
+    )

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from firstsight.data import official
-from firstsight.data.benchmarks import BENCHMARKS, benchmark, own_list, read, split_of
+from firstsight.data.benchmarks import BENCHMARKS, Benchmark, benchmark, read, split_of
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import decode
 from firstsight.errors import DataError, SettingsError
@@ -163,21 +163,6 @@ def test_pets_breeds_are_named_after_their_images(tmp_path: Path) -> None:
     assert official.read_pets(tmp_path).categories == ("Abyssinian", "great_pug")
 
 
-def test_listed_categories_come_in_the_order_of_the_list(tmp_path: Path) -> None:
-    for name in ("n01/a.jpg", "n02/b.jpg", "n03/c.jpg", "n03/a.jpg"):
-        picture(tmp_path / "train" / name)
-    (tmp_path / "classes.txt").write_text("n03\nn01\n")
-    found, data = own_list("imagenet100", "ImageNet-100", tmp_path, tmp_path / "classes.txt", None)
-    assert data.categories == ("n03", "n01")
-    assert list(data.names) == ["n03/a.jpg", "n03/c.jpg", "n01/a.jpg"]
-    assert (found.known, found.unknown) == ((0,), (1,))
-    (tmp_path / "known.txt").write_text("n01\n")
-    assert own_list("h", "H", tmp_path, tmp_path / "classes.txt", tmp_path / "known.txt")[0].known == (1,)
-    (tmp_path / "classes.txt").write_text("n03\nn99\n")
-    with pytest.raises(DataError, match="n99"):
-        own_list("h", "H", tmp_path, tmp_path / "classes.txt", None)
-
-
 def test_a_benchmark_with_the_wrong_number_of_images_is_refused(tmp_path: Path) -> None:
     cub(tmp_path)
     with pytest.raises(DataError, match=r"2 images of 2 categories; CUB-200-2011 has 5,994 images of 200"):
@@ -205,11 +190,38 @@ def test_the_known_categories_are_the_papers() -> None:
         assert sorted((*each.known, *each.unknown)) == list(range(each.categories))
 
 
-@pytest.mark.parametrize(("name", "per_known", "support", "query"), [("food101", 750, 19_125, 56_625)])
-def test_sizes_follow_by_arithmetic(name: str, per_known: int, support: int, query: int) -> None:
-    of = benchmark(name)
-    labels = tuple(label for label in range(of.categories) for _ in range(per_known))
+def test_the_published_sizes_are_support_and_query() -> None:
+    assert {name: each.sizes for name, each in BENCHMARKS.items() if each.sizes} == {
+        "cub": (1_498, 4_496),
+        "scars": (2_000, 6_144),
+        "pets": (942, 2_738),
+        "food101": (19_125, 56_625),
+        "cifar10": (12_500, 37_500),
+        "cifar100": (20_000, 30_000),
+    }
+
+
+def labels_only(of: Benchmark, known: int, others: int) -> LabelledImages:
+    """As many images of known categories, and of all others, dealt out evenly."""
+    labels = [of.known[i % len(of.known)] for i in range(known)]
+    labels += [of.unknown[i % len(of.unknown)] for i in range(others)]
     names = tuple(f"{i}.jpg" for i in range(len(labels)))
-    data = LabelledImages(tuple(map(str, range(of.categories))), names, labels, names)
-    made = split_of(of, data)
-    assert (len(made.support), len(made.query)) == (support, query)
+    return LabelledImages(tuple(map(str, range(of.categories))), names, tuple(labels), names)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("food101", 51 * 750), ("scars", 4_000), ("scars", 4_001), ("cub", 2_997), ("pets", 1_884)],
+)
+def test_sizes_follow_by_arithmetic(name: str, known: int) -> None:
+    of = benchmark(name)
+    assert of.images is not None
+    made = split_of(of, labels_only(of, known, of.images - known))
+    assert (len(made.support), len(made.query)) == of.sizes
+
+
+@pytest.mark.parametrize(("known", "others"), [(3_999, 4_145), (4_002, 4_142), (4_000, 4_143)])
+def test_labels_that_do_not_give_the_published_sizes_are_refused(known: int, others: int) -> None:
+    of = benchmark("scars")
+    with pytest.raises(DataError, match=r"Stanford Cars: .* came out, not 2,000 and 6,144"):
+        split_of(of, labels_only(of, known, others))

@@ -65,6 +65,17 @@ def test_a_pack_has_the_split_of_its_download(tmp_path: Path) -> None:
         )
 
 
+def test_images_that_differ_in_their_suffix_only_are_told_apart() -> None:
+    names = ("a/1.jpg", "a/1.png", "b/1.jpg", "b/2.jpg")
+    folder = LabelledImages(("a", "b"), names, (0, 0, 1, 1), names)
+    packed = tuple(f"images/{name}.webp" for name in names)  # what a pack calls them
+    made = split("x", folder, known=[0])
+    assert sorted([*made.support, *made.query]) == sorted(names)
+    assert made == split("x", LabelledImages(("a", "b"), packed, (0, 0, 1, 1), packed), known=[0])
+    support, query = made.apply(folder)
+    assert len({*support.names, *query.names}) == 4
+
+
 def test_a_split_of_other_images_is_refused(tmp_path: Path) -> None:
     made = split("x", listed(0, 1, 2, 0), known=[0])
     with pytest.raises(DataError, match="1 images that are not there"):

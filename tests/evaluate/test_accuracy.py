@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstsight.evaluate.accuracy import Accuracy, separate_accuracy, strict_accuracy
-from firstsight.evaluate.agreement import course, mutual_information, rand_index
+from firstsight.accuracy import Accuracy, separate_accuracy, strict_accuracy
+from firstsight.evaluate.agreement import course, growth, mutual_information, rand_index
 
 
 def brute_force(truth: list[int], answers: list[int]) -> float:
@@ -87,7 +87,8 @@ def test_agreement_by_hand() -> None:
 
 
 def test_the_course_of_a_stream() -> None:
-    assert course([*"aabb"], [1, 1, 1, 2], steps=2) == [(2, 1.0), (4, 0.75)]
+    assert course([*"aabb"] * 10, [1, 1, 1, 2] * 10)[:4] == [1.0, 0.75, 5 / 6, 0.75]  # two images a step
+    assert growth([*"abac"] + [*"aaaa"] * 4) == [1, 2, 2, *[3] * 17]
 
 
 def test_many_clusters_are_scored_in_moments() -> None:

@@ -17,7 +17,7 @@ from firstsight.phe.prototypes import category_means
 def small(**changes: Any) -> PHE:
     torch.manual_seed(0)
     settings = Settings(bits=6, prototypes=2, feature_dim=8, **changes)
-    return PHE(nn.Identity(), inputs=5, categories=3, minimum_distance=2, settings=settings)
+    return PHE(nn.Identity(), inputs=5, categories=3, settings=settings)
 
 
 def test_eq10_is_the_visible_sum_of_its_terms() -> None:
@@ -47,7 +47,7 @@ def test_final_centres_are_those_of_the_trained_weights() -> None:
     model = small()
     with torch.no_grad():
         model.prototypes.mul_(-1)
-    model.freeze_centres()
+    model.finish(torch.zeros(1, 6), torch.zeros(1))
     assert_close(model.centres, model.hash_centres().detach())
 
 
@@ -57,7 +57,7 @@ def test_last_batch_centres_are_those_before_the_last_step() -> None:
     model.losses(outputs, torch.tensor([0, 1, 2, 0]))
     with torch.no_grad():
         model.prototypes.mul_(-1)
-    model.freeze_centres()
+    model.finish(torch.zeros(1, 6), torch.zeros(1))
     assert_close(model.centres, outputs.centres.detach())
 
 
@@ -65,7 +65,7 @@ def test_last_batch_centres_are_those_before_the_last_step() -> None:
 def test_both_presets_take_a_step_that_lowers_the_loss(preset: str) -> None:
     torch.manual_seed(0)
     settings = Settings.preset(preset, bits=6, prototypes=2, feature_dim=8, theta=0.0, expected_categories=6)
-    model = PHE(nn.Identity(), 5, 3, 2, settings).train()
+    model = PHE(nn.Identity(), 5, 3, settings).train()
     optimiser = torch.optim.SGD(model.parameters(), lr=1e-3)
     x, y = torch.randn(12, 5), torch.arange(12) % 3
     losses = []

@@ -23,11 +23,14 @@ from firstsight.config import Settings
 from firstsight.data.folder import read_folder
 from firstsight.data.images import Preprocess, crop, resized
 from firstsight.errors import BadImages, DataError, DiskError, ModelError, SettingsError, TrainingError
+from firstsight.networks import HashNetwork
+from firstsight.phe.model import PHE
 from firstsight.protocols import Silent
 from firstsight.train import support as support_module
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.fit import untrained
-from firstsight.train.support import PixelCache, Support, seeded
+from firstsight.train.pixels import PixelCache
+from firstsight.train.support import Support, seeded
 
 Tiny = dict[str, Any]
 
@@ -197,16 +200,18 @@ def test_an_existing_place_is_not_overwritten(moths: Path, tiny: Tiny, tmp_path:
 
 def test_the_report_says_how_far_centres_are_and_where_images_lie(model_folder: Path, moths: Path) -> None:
     model = firstsight.load(model_folder, device="cpu")
-    codes = np.unpackbits(model.centres.view(np.uint8), axis=1, bitorder="little")
+    network = model.network
+    assert isinstance(network, HashNetwork)
+    codes = np.unpackbits(network.codes.view(np.uint8), axis=1, bitorder="little")
     distances = [(a != b).sum() for i, a in enumerate(codes) for b in codes[:i]]
     assert model.report["closest"] == min(distances)
-    assert model.report["pairs_below"] == sum(d < model.minimum_distance for d in distances)
+    assert model.report["pairs_below"] == sum(d < network.minimum_distance for d in distances)
     images = sorted((moths / "support").rglob("*.jpg"))
     near = 0
     for path in images:
         code = model.encode([model.prepare(path)]).codes
         assert code is not None
-        own = model.centres[model.names.index(path.parent.name)]
+        own = network.codes[model.names.index(path.parent.name)]
         near += int(np.bitwise_count(code[0] ^ own).sum()) <= model.radius
     assert model.report["support_within_radius"] == pytest.approx(near / len(images))
 
@@ -224,7 +229,7 @@ def test_a_last_batch_of_one_image_trains(moths: Path, tiny: Tiny) -> None:
 
 
 def test_expected_categories_default_to_twice_the_known(moths: Path, tiny: Tiny) -> None:
-    from firstsight.methods.model import minimum_distance_for
+    from firstsight.networks import minimum_distance_for
 
     assert minimum_distance_for(Settings(), 100) == minimum_distance_for(Settings(expected_categories=200), 100) == 3
     assert minimum_distance_for(Settings(bits=1), 2) == 1
@@ -296,7 +301,7 @@ def test_a_trunk_store_that_fits_nowhere_is_refused(moths: Path, tiny: Tiny, mon
 def test_the_first_stored_view_is_what_answering_sees(moths: Path, tiny: Tiny) -> None:
     data = read_folder(moths / "support")
     model = untrained(Settings.of({**tiny, "cache_trunk": 2}), data, "cpu")
-    support = Support(data, model, Silent())
+    support = Support(data.labels, PixelCache(data.images, model.preprocess, Silent()), model, Silent())
     assert support.stems is not None
     fresh = torch.cat([model.stem(model.prepare(path)[None]) for path in data.images])
     assert_close(support.stems[:, 0], fresh)
@@ -320,10 +325,8 @@ def test_pixels_beyond_the_budget_are_decoded_again(moths: Path) -> None:
     half = (0.5, 0.5, 0.5)
     preprocess = Preprocess(resize=32, crop=28, mean=half, std=half)
     one = resized(paths[0], preprocess).nbytes
-    small, large = PixelCache(paths, preprocess, budget=3 * one), PixelCache(paths, preprocess)
-    small.fill(Silent())
-    large.fill(Silent())
-    assert (len(small.kept), len(large.kept)) == (3, len(paths))
+    small, large = PixelCache(paths, preprocess, Silent(), budget=3 * one), PixelCache(paths, preprocess, Silent())
+    assert (len(small.shapes), len(large.shapes)) == (3, len(paths))
     assert all((small[i] == large[i]).all() for i in range(len(paths)))
 
 
@@ -344,4 +347,5 @@ def test_more_epochs_are_a_longer_run_and_nothing_is_picked(moths: Path, tiny: T
     """The saved model is that of the last epoch: its centres are those its last weights give."""
     model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **{**tiny, "epochs": 4})
     assert len((tmp_path / "m" / "metrics.jsonl").read_text().splitlines()) == 4
+    assert isinstance(model.network, PHE)
     assert_close(model.network.centres, model.network.hash_centres().detach())

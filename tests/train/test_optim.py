@@ -35,23 +35,21 @@ def test_a_short_run_is_not_all_warm_up() -> None:
 
 
 def phe(settings: Settings) -> PHE:
-    return PHE(nn.Linear(3, 5), inputs=5, categories=2, minimum_distance=2, settings=settings)
+    return PHE(nn.Linear(3, 5), inputs=5, categories=2, settings=settings)
 
 
-@pytest.mark.parametrize(
-    ("preset", "decays"), [("default", [1e-3, 1e-3, 0.05, 0.05]), ("paper", [0.05, 0.05, 0.05, 0.05])]
-)
+@pytest.mark.parametrize(("preset", "decays"), [("default", [1e-3, 1e-3, 0.05]), ("paper", [0.05, 0.05, 0.05])])
 def test_groups_have_the_rates_and_decays_of_their_part(preset: str, decays: list[float]) -> None:
     settings = Settings.preset(preset, feature_dim=8, expected_categories=4)
     groups = make_optimiser(phe(settings).parameter_groups(), settings).param_groups
-    assert [group["base_lr"] for group in groups] == [1e-4, 1e-3, 1e-3, 1e-3]
+    assert [group["base_lr"] for group in groups] == [1e-4, 1e-3, 1e-3]
     assert [group["weight_decay"] for group in groups] == decays
 
 
 def test_a_frozen_backbone_has_no_group() -> None:
     settings = Settings(feature_dim=8)
-    network = PHE(nn.Identity(), 5, 2, 2, settings)
-    assert len(make_optimiser(network.parameter_groups(), settings).param_groups) == 3
+    network = PHE(nn.Identity(), 5, 2, settings)
+    assert len(make_optimiser(network.parameter_groups(), settings).param_groups) == 2
 
 
 def test_the_average_follows_quickly_at_first_and_slowly_later() -> None:

@@ -11,20 +11,31 @@ from rich.table import Table
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
+from firstsight.config import SPECS
 from firstsight.errors import SettingsError
-from firstsight.files import write_file
 
 
-@with_settings
+@with_settings("method", "bits", "seed")
 def benchmark(
-    data: Annotated[str, typer.Option(help="Which benchmark, such as cub or pets.", metavar="NAME")],
+    data: Annotated[str, typer.Option(help="Which benchmark, such as cub, pets or folder.", metavar="NAME")],
     root: Annotated[Path, typer.Option(help="Its official download, or a pack of it.", metavar="PATH")],
     target: Annotated[Path, typer.Option("--out", help="A folder for results; what is there is kept.", metavar="DIR")],
     given: dict[str, Any],
-    methods: Annotated[str, typer.Option(help="Methods, separated by commas: phe, phe-paper.")] = "phe",
-    lengths: Annotated[str, typer.Option("--lengths", help="Code lengths in bits, separated by commas.")] = "12",
+    methods: Annotated[str, typer.Option(help="Methods, separated by commas; see `firstsight methods`.")] = "phe",
+    bits: Annotated[str, typer.Option(help="Code lengths, separated by commas.")] = "12",
     seeds: Annotated[int, typer.Option(help="How many seeds, from 0.", min=1, max=100)] = 3,
+    orders: Annotated[int, typer.Option(help="How many random and bursty orders.", min=1, max=1000)] = 10,
     known: Annotated[int, typer.Option(help="Per cent of the categories that are known: 25, 50 or 75.")] = 50,
+    stratified: Annotated[
+        bool, typer.Option("--stratified", help="Half of each known category is support, not half of all images.")
+    ] = False,
+    classes: Annotated[
+        Path | None, typer.Option(help="Only the categories in this file, one per line, in its order.", metavar="FILE")
+    ] = None,
+    known_classes: Annotated[
+        Path | None, typer.Option(help="The known categories, one per line; else the first half.", metavar="FILE")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Trainings at a time that share the device.", min=1, max=64)] = 1,
     ledger: Annotated[
         Path | None, typer.Option(help="Append a line about every run to this file.", metavar="FILE.jsonl")
     ] = None,
@@ -34,43 +45,43 @@ def benchmark(
 ) -> None:
     """Train and score methods on a benchmark's split, and print the table beside the paper's figures.
 
-    Runs that are in the folder already are not repeated. Settings given here are for all runs.
+    Runs that are in the folder already are not repeated; the table has all of them. Settings given here are for all.
     """
     configure(quiet, verbose)
-    if taken := [name for name in ("bits", "seed") if name in given]:
-        raise SettingsError(f"--{taken[0]} is one of many here", "use --lengths and --seeds")
-    from firstsight.data.benchmarks import benchmark as named
-    from firstsight.data.benchmarks import read, split_of
+    lengths = _numbers(bits)
+    from firstsight.data.benchmarks import open_data, split_of
     from firstsight.evaluate.benchmark import benchmark as run_all
     from firstsight.evaluate.benchmark import runs
-    from firstsight.evaluate.tables import HEADER, csv, lines, markdown
+    from firstsight.evaluate.tables import HEADER, lines, read_results, write_tables
 
-    wanted = runs(data, methods.split(","), _lengths(lengths), seeds)
-    of = named(data)
-    images = read(of, root)
-    split = split_of(of, images, share=known)
+    names = [name.strip() for name in methods.split(",")]
+    runs(data, names, lengths, seeds)  # a method that does not exist is refused before the data is read
+    of, images = open_data(data, root, classes, known_classes)
+    wanted = runs(of.name, names, lengths, seeds, known)
+    split = split_of(of, images, share=known, stratified=stratified)
     target.mkdir(parents=True, exist_ok=True)
-    split.save(target / f"{data}.split.json")
-    results = []
-    for number, result in enumerate(
-        run_all(wanted, split.apply(images), given, target, ledger, device, Bars()), start=1
-    ):
-        results.append(result)
+    split.save(target / f"{of.name}{'' if known == 50 else f'-{known}known'}.split.json")
+    how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs}
+    results = run_all(wanted, split.apply(images), given, target, progress=Bars(), **how)
+    for count, result in enumerate(results, start=1):
         accuracy = next(iter(result["rows"].values()))[0]["accuracy"]
         figures = "/".join(f"{100 * accuracy[part]:.1f}" for part in ("all", "old", "new"))
-        say(f" {number} of {len(wanted)}: {result['method']}, {result['bits']} bits, seed {result['seed']}: {figures}")
-    table = lines(results)
-    write_file(target / f"{data}.md", markdown(table).encode())
-    write_file(target / f"{data}.csv", csv(table).encode())
+        length = f", {result['bits']} bits" if result["bits"] else ""
+        say(f" {count} of {len(wanted)}: {result['method']}{length}, seed {result['seed']}: {figures}")
+    table = lines(read_results(target, of.name))
+    write_tables(table, target / of.name)
     grid = Table(*HEADER, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for line in table:
         grid.add_row(*line.cells())
     print_table(grid)
-    say(f" written to {target / data}.md and .csv; the split is beside them")
+    say(f" written to {target / of.name}.md and .csv; the split is beside them")
 
 
-def _lengths(text: str) -> list[int]:
+def _numbers(text: str) -> list[int]:
     try:
-        return [int(part) for part in text.split(",")]
+        numbers = [int(part) for part in text.split(",")]
     except ValueError:
-        raise SettingsError(f"lengths are {text!r}; expected numbers separated by commas, such as 12,32") from None
+        raise SettingsError(f"bits are {text!r}; expected numbers separated by commas, such as 12,32") from None
+    for number in numbers:
+        SPECS["bits"].check(number)
+    return numbers

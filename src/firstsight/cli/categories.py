@@ -62,7 +62,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         grid.add_row(*_plain(each.id, name, kind, each.images or "", each.placed or "", also))
     print_table(grid)
     images, new = sum(each.images for each in found), sum(not each.known for each in found)
-    say(f" {images} images in {len(found)} categories, {new} of them new; radius {radius}, {events} events")
+    say(f" {images} images in {len(found)} categories, {new} of them new; radius {radius:g}, {events} events")
     return None
 
 
@@ -76,8 +76,8 @@ def show(context: typer.Context, category: CategoryName, as_json: Json = False) 
         return _print_json(asdict(image) for image in images)
     grid = Table("image", Column("file", overflow="fold"), "distance", "next", box=SIMPLE_HEAD)
     for image in images:
-        near = "" if image.distance is None else f"{image.distance} (radius {image.radius})"
-        other = f"{image.runner_up} at {image.runner_up_distance}" if image.runner_up else ""
+        near = "" if image.distance is None else f"{image.distance:g} (radius {image.radius:g})"
+        other = f"{image.runner_up} at {image.runner_up_distance:g}" if image.runner_up else ""
         grid.add_row(*_plain(image.image, _from_here(image.source), "a person" if image.by_person else near, other))
     print_table(grid)
     say(f" {found.id}, called {found.name!r}, {'known' if found.known else 'new'}: {len(images)} images")
@@ -118,7 +118,7 @@ def split(
         _done(recorded)
         assert isinstance(recorded.event, Split)
         for rival in views.rivals(store, recorded.event):
-            say(f" {rival} has the same centre: images of that code go to {recorded.event.category} from now on")
+            say(f" {rival} has the same centre: images at it go to {recorded.event.category} from now on")
 
 
 @app.command()
@@ -138,10 +138,13 @@ def confirm(context: typer.Context, images: Images) -> None:
 
 
 @app.command()
-def radius(context: typer.Context, value: Annotated[int, typer.Argument(help="In bits.", metavar="RADIUS")]) -> None:
+def radius(
+    context: typer.Context,
+    value: Annotated[float, typer.Argument(help="In bits, or as a distance of features.", metavar="RADIUS")],
+) -> None:
     """Set how far categories reach, for the images to come."""
     with _writing(context) as store:
-        _done(store.change_radius(value))
+        _done(store.change_radius(int(value) if value.is_integer() else value))
 
 
 @app.command()

@@ -15,10 +15,10 @@ from rich.table import Table
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, err, out, say, shown
 from firstsight.cli.evaluate import table
-from firstsight.codes import Words
 from firstsight.config import Settings
 from firstsight.data.folder import read_folder
 from firstsight.errors import DataError
+from firstsight.protocols import Encoded
 
 if TYPE_CHECKING:
     from firstsight.evaluate.stream import Answered, Evaluation
@@ -64,9 +64,9 @@ def run_demo(folder: Path, device: str) -> Evaluation:
 
     model = fit(folder / "support", folder / "model", Settings.of(SETTINGS), device=device, progress=Bars())
     describe(model, folder / "model")
-    stream, codes = _stream(model, folder / "stream")
+    stream, encoded = _stream(model, folder / "stream")
     in_order = sorted(range(len(stream)), key=lambda i: str(stream[i].image))
-    result = score(model, codes[in_order], [stream[i].truth for i in in_order])
+    result = score(model, encoded.select(in_order), [stream[i].truth for i in in_order])
     out.print(table(result))
     page = folder / "report.html"
     write_report(page, model, result, stream)
@@ -86,7 +86,7 @@ def _draw(folder: Path) -> None:
         write_folder(folder / "stream", guide, range(SUPPORT, SUPPORT + STREAM), seed=SEED, progress=advance)
 
 
-def _stream(model: Model, folder: Path) -> tuple[list[Answered], Words]:
+def _stream(model: Model, folder: Path) -> tuple[list[Answered], Encoded]:
     """Show the images one after another, in random order, and what is made of each."""
     from firstsight.evaluate.stream import Answered
 
@@ -94,19 +94,18 @@ def _stream(model: Model, folder: Path) -> tuple[list[Answered], Words]:
     order = np.random.default_rng(SEED).permutation(len(data.images))
     register = model.register()
     stream: list[Answered] = []
-    codes: list[Words] = []
+    parts: list[Encoded] = []
     began = time.monotonic()
     with Live(console=err, refresh_per_second=8, transient=True) as live:
         for start in range(0, len(order), BATCH):
             indices = order[start : start + BATCH]
-            rows = register.rows_of(model.encode([model.prepare(data.images[i]) for i in indices]))
-            codes.append(rows)
-            for i, answer in zip(indices, register.assign_many(rows), strict=True):
+            parts.append(model.encode([model.prepare(data.images[i]) for i in indices]))
+            for i, answer in zip(indices, register.assign_many(register.rows_of(parts[-1])), strict=True):
                 stream.append(Answered(data.images[i], data.categories[data.labels[i]], answer))
             if err.is_terminal and not shown.quiet:
                 live.update(_so_far(stream, len(order)))
     say(f" streaming: {len(stream)} in {time.monotonic() - began:.1f} s")
-    return stream, np.concatenate(codes)
+    return stream, Encoded.joined(parts)
 
 
 def _so_far(stream: list[Answered], total: int) -> Table:

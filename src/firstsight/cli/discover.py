@@ -115,7 +115,7 @@ def _sync(value: str) -> Sync:
 def _agree(store: Store, model: Model, radius: int | None, rule: str | None) -> None:
     """A register goes on as it is: its model and its rule are for good, a radius given changes it."""
     store.check_model(model.provenance)
-    path, held = store.log.path, store.register.header()["rule"]
+    path, held = store.log.path, store.register.header().get("rule", "nearest")
     if rule is not None and rule != held:
         raise SettingsError(f"{path} matches by {held!r}, not {rule!r}", "leave --rule out, or name a new register")
     if radius is not None and radius != store.catalogue.radius:
@@ -129,8 +129,10 @@ def _text(path: object, answer: Assignment) -> str:
         kind += ", there already"
     near = "the first" if answer.created else "placed there by a person"
     if answer.distance is not None:
-        near = f"{answer.distance} {'bit' if answer.distance == 1 else 'bits'} away, radius {answer.radius}"
-    other = f"next {answer.runner_up.category} at {answer.runner_up.distance}" if answer.runner_up else "no other"
+        counted = isinstance(answer.distance, int)
+        unit = "" if not counted else " bit" if answer.distance == 1 else " bits"
+        near = f"{answer.distance:g}{unit} away, radius {answer.radius:g}"
+    other = f"next {answer.runner_up.category} at {answer.runner_up.distance:g}" if answer.runner_up else "no other"
     parts = [str(path), answer.name or str(answer.category), kind, near, other]
     if answer.image is not None:
         parts.append(f"image {answer.image}")

@@ -12,7 +12,7 @@ from firstsight.cli.options import with_settings
 from firstsight.config import resolve
 
 
-@with_settings
+@with_settings()
 def fit(
     folder: Annotated[Path, typer.Argument(help="Labelled images: one folder per category.", metavar="DIR")],
     out: Annotated[Path, typer.Option(help="Where the model folder will be.", metavar="MODEL")],
@@ -48,10 +48,7 @@ def describe(model: Any, out: Path) -> None:
     """How it came out, in a few lines."""
     s = model.settings
     images = sum(category.support for category in model.categories)
-    say(
-        f" {len(model.categories)} categories, {images} images, {s.backbone}, {s.bits} bits, "
-        f"centres at least {model.minimum_distance} apart asked for"
-    )
+    say(f" {len(model.categories)} categories, {images} images, {s.method} with {s.backbone}")
     for line in model.report["lines"]:
         say(f" {line}")
     megabytes = sum(file.stat().st_size for file in out.iterdir()) / 1e6

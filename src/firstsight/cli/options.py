@@ -10,7 +10,7 @@ import typer
 
 from firstsight.config import SPECS, Rule, Spec
 
-MAIN = ("backbone", "weights", "bits", "epochs", "batch_size", "seed", "cache_trunk")
+MAIN = ("method", "backbone", "weights", "bits", "epochs", "batch_size", "seed", "cache_trunk")
 
 
 Radius = Annotated[int | None, typer.Option("--radius", help="How many bits from its centre a category reaches.")]
@@ -26,20 +26,26 @@ def check_rule(rule: str | None) -> Rule | None:
     return cast("Rule | None", rule)
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Add an option for every setting; the command gets those that were given as `given`."""
-    signature = inspect.signature(command, eval_str=True)
-    own = [parameter for name, parameter in signature.parameters.items() if name != "given"]
-    names = [*MAIN, *(name for name in SPECS if name not in MAIN)]
+def with_settings(
+    *leave_out: str,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add an option for every setting but some; the command gets those that were given as `given`."""
 
-    def run(**values: Any) -> None:
-        given = {name: values.pop(name) for name in SPECS}
-        command(**values, given={name: value for name, value in given.items() if value is not None})
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        own = [parameter for name, parameter in signature.parameters.items() if name != "given"]
+        names = [name for name in (*MAIN, *(n for n in SPECS if n not in MAIN)) if name not in leave_out]
 
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    parameters = own + [_parameter(SPECS[name]) for name in names]
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return run
+        def run(**values: Any) -> None:
+            given = {name: values.pop(name) for name in names}
+            command(**values, given={name: value for name, value in given.items() if value is not None})
+
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        parameters = own + [_parameter(SPECS[name]) for name in names]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
 
 
 def _parameter(spec: Spec) -> inspect.Parameter:

@@ -26,8 +26,7 @@ def pack(
 ) -> None:
     """Make one tar and a JSON index of a data set, with images resized; fit, evaluate and discover read it directly."""
     configure(quiet, verbose)
-    from firstsight.data.benchmarks import benchmark, own_list, read
-    from firstsight.data.folder import read_folder
+    from firstsight.data.benchmarks import FOLDER, open_data
     from firstsight.data.pack import write_pack
 
     if target.suffix != ".tar":
@@ -35,13 +34,8 @@ def pack(
     for path in (target, target.with_suffix(".json")):
         if path.exists():
             raise DataError(f"{path} exists already", "name a new file")
-    if data is not None and classes is not None:
-        raise SettingsError("--data and --classes exclude each other: a benchmark has its own list")
     bars = Bars()
-    if classes is not None:
-        images = own_list(source.name, source.name, source, classes, None)[1]
-    else:
-        images = read(benchmark(data), source) if data is not None else read_folder(source)
+    images = open_data(data or FOLDER.name, source, classes)[1]
     for text in images.left_out:
         bars.note(text)
     write_pack(images, target, side, bars)

@@ -10,7 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from firstsight.data.folder import LabelledImages, read_folder
+from firstsight.data.folder import LabelledImages
+from firstsight.data.listed import Listed, known_positions
 from firstsight.data.official import (
     read_aircraft,
     read_cars,
@@ -18,10 +19,10 @@ from firstsight.data.official import (
     read_cub,
     read_food,
     read_inaturalist,
-    read_listed,
     read_pets,
 )
 from firstsight.data.pack import read_pack
+from firstsight.data.source import is_pack
 from firstsight.data.splits import Split, known_share, split, unknown_of
 from firstsight.errors import DataError, SettingsError
 
@@ -39,6 +40,39 @@ class Benchmark:
     images: int | None = None  # of the official training part
     support: int | None = None  # of them, pooled draw at 50 per cent known
 
+    @property
+    def sizes(self) -> tuple[int, int] | None:
+        """Support and query images as published, where they are."""
+        return None if self.images is None or self.support is None else (self.support, self.images - self.support)
+
+
+def open_data(
+    name: str, root: Path, classes: Path | None = None, known: Path | None = None
+) -> tuple[Benchmark, LabelledImages]:
+    """Any data set by its name, from its download or a pack of it, with lists of its categories where it has none."""
+    group = _group(name)
+    if name in BENCHMARKS or group in PAPER_GROUPS:
+        of = BENCHMARKS[name if name in BENCHMARKS else group.casefold()]
+        _refuse_lists(of.title, classes, known)
+        return of, read(of, root)
+    if group:
+        _refuse_lists(f"iNaturalist 2017, {group}", classes, known)
+        data = read_pack(root) if is_pack(root) else read_inaturalist(root, group)
+        count = len(data.categories)
+        return _inaturalist(group, (count + 1) // 2, count, f"inat-{group.casefold()}"), data
+    listed = next((each for each in LISTED if name.casefold() in (each.name, each.title.casefold())), None)
+    if listed is None:
+        forms = [*BENCHMARKS, *(each.name for each in LISTED), f"{INAT}:<SuperCategory>"]
+        raise SettingsError(
+            f"there is no benchmark {name!r}; allowed: {', '.join(forms)}",
+            f"any folder of categories or pack can be read as {FOLDER.name}, a part of iNaturalist 2017 as {INAT}:Aves",
+        )
+    data = listed.read(root, classes)
+    ids = known_positions(data, known, classes or root)
+    count = len(data.categories)
+    reader = partial(listed.read, classes=classes)
+    return Benchmark(listed.name, listed.title, reader, count, tuple(ids), tuple(unknown_of(ids, count))), data
+
 
 def benchmark(name: str) -> Benchmark:
     """A benchmark by its name."""
@@ -49,7 +83,7 @@ def benchmark(name: str) -> Benchmark:
 
 def read(of: Benchmark, root: Path) -> LabelledImages:
     """A benchmark from its official download, or from a pack of it."""
-    data = read_pack(root) if root.suffix == ".tar" else of.read(root)
+    data = read_pack(root) if is_pack(root) else of.read(root)
     if len(data.categories) != of.categories or (of.images is not None and len(data.images) != of.images):
         expected = f"{of.images:,} images of " if of.images else ""
         raise DataError(
@@ -63,28 +97,28 @@ def read(of: Benchmark, root: Path) -> LabelledImages:
 def split_of(of: Benchmark, data: LabelledImages, share: int = 50, stratified: bool = False, seed: int = 0) -> Split:
     """Who teaches and who arrives, with the sizes the literature reports checked where there are any."""
     made = split(of.name, data, known_share(of.known, of.unknown, share), seed, stratified)
-    if share == 50 and not stratified and of.support is not None and len(made.support) != of.support:
-        raise DataError(f"{of.title}: {len(made.support)} support images came out, not {of.support}", "report this")
+    sizes = len(made.support), len(made.query)
+    if share == 50 and not stratified and of.sizes is not None and sizes != of.sizes:
+        raise DataError(
+            f"{of.title}: {sizes[0]:,} support and {sizes[1]:,} query images came out, "
+            f"not {of.sizes[0]:,} and {of.sizes[1]:,}",
+            "the labels are not those of the official download; get it again, and report this if that does not help",
+        )
     return made
 
 
-def own_list(name: str, title: str, root: Path, wanted: Path, known: Path | None) -> tuple[Benchmark, LabelledImages]:
-    """A data set whose categories a user lists in a file, one per line, and the known ones in another (or half)."""
-    categories = _lines(wanted)
-    data = read_listed(root, categories, title)
-    position = {each: i for i, each in enumerate(categories)}
-    listed = _lines(known) if known is not None else categories[: len(categories) // 2]
-    if strange := [each for each in listed if each not in position]:
-        raise DataError(f"{known} names {strange[0]!r}, which {wanted} does not")
-    ids = [position[each] for each in listed]
-    others = unknown_of(ids, len(categories))
-    return Benchmark(name, title, read_folder, len(categories), tuple(ids), tuple(others)), data
+def _group(name: str) -> str:
+    """The super-category in a name such as inat:Aves, as iNaturalist writes it; nothing in any other name."""
+    form, _, group = name.partition(":")
+    return group.capitalize() if form.casefold() == INAT and group.isalpha() else ""
 
 
-def _lines(path: Path) -> list[str]:
-    if not path.is_file():
-        raise DataError(f"{path} does not exist", "a file with one category per line")
-    return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+def _refuse_lists(title: str, classes: Path | None, known: Path | None) -> None:
+    if given := classes or known:
+        raise SettingsError(
+            f"{title} has its own list of categories and known ones; {given} cannot change it",
+            f"leave the file out, or read the folder of categories, or a pack, as {FOLDER.name}",
+        )
 
 
 @cache
@@ -111,9 +145,25 @@ def _range(
     )
 
 
-def _inaturalist(group: str, known: int, categories: int) -> Benchmark:
+def _inaturalist(group: str, known: int, categories: int, name: str | None = None) -> Benchmark:
     reader = partial(read_inaturalist, group=group)
-    return _range(group.casefold(), f"iNaturalist 2017, {group}", reader, known, categories)
+    return _range(name or group.casefold(), f"iNaturalist 2017, {group}", reader, known, categories)
+
+
+INAT = "inat"
+PAPER_GROUPS = {"Fungi": (61, 121), "Arachnida": (28, 56), "Animalia": (39, 77), "Mollusca": (47, 93)}
+FOLDER = Listed("folder", "Folder")
+LISTED = (
+    Listed(
+        "imagenet100",
+        "ImageNet-100",
+        ("ILSVRC/Data/CLS-LOC/train", "train"),
+        100,
+        "a WordNet id such as n01440764",
+    ),
+    Listed("herbarium19", "Herbarium 19", ("small-train",), 683, "a number such as 42"),
+    FOLDER,
+)
 
 
 def _all() -> Sequence[Benchmark]:
@@ -123,10 +173,7 @@ def _all() -> Sequence[Benchmark]:
         _ssb("aircraft", "FGVC-Aircraft", read_aircraft, 6_667, None),
         _range("pets", "Oxford-IIIT Pet", read_pets, 19, 37, 3_680, 942),
         _range("food101", "Food-101", read_food, 51, 101, 75_750, 19_125),
-        _inaturalist("Fungi", 61, 121),
-        _inaturalist("Arachnida", 28, 56),
-        _inaturalist("Animalia", 39, 77),
-        _inaturalist("Mollusca", 47, 93),
+        *(_inaturalist(group, *counts) for group, counts in PAPER_GROUPS.items()),
         _range("cifar10", "CIFAR-10", partial(read_cifar, categories=10), 5, 10, 50_000, 12_500),
         _range("cifar100", "CIFAR-100", partial(read_cifar, categories=100), 80, 100, 50_000, 20_000),
     )

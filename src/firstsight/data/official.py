@@ -67,16 +67,16 @@ def read_food(root: Path) -> LabelledImages:
 def read_inaturalist(root: Path, group: str) -> LabelledImages:
     """A super-category of iNaturalist 2017, training and validation images; folders and files in name order."""
     root = _find(root, [], "2017", "train_val_images.tar.gz of the 2017 competition")
-    for folder in (root / "2017", root / "train_val_images", root):
-        groups = (
-            {entry.name.casefold(): entry for entry in sorted(folder.iterdir()) if entry.is_dir()}
-            if folder.is_dir()
-            else {}
-        )
+    places = [folder for folder in (root / "2017", root / "train_val_images", root) if folder.is_dir()]
+    for folder in places:
+        groups = {entry.name.casefold(): entry for entry in _folders(folder)}
         if group.casefold() in groups:
             return read_folder(groups[group.casefold()])
+    found = [entry.name for entry in _folders(places[0])]
+    there = ", ".join(found[:20]) + (" and more" if len(found) > 20 else "") or "no folder at all"
     raise DataError(
-        f"{root} has no super-category {group}", f"unpack train_val_images.tar.gz so that {root}/2017/{group} exists"
+        f"{places[0]} has no super-category {group}; it has {there}",
+        f"unpack train_val_images.tar.gz so that {places[0] / group} exists",
     )
 
 
@@ -110,20 +110,6 @@ def read_cifar(root: Path, categories: int) -> LabelledImages:
     return _labelled(classes, list(pixels), records[:, head - 1].tolist(), names)
 
 
-def read_listed(root: Path, wanted: Sequence[str], what: str) -> LabelledImages:
-    """Folders of categories, those in a list, in the order of the list: ImageNet-100 and Herbarium 19."""
-    root = _find(root, [], what, f"the training images of {what}, a folder per category")
-    root = root / "train" if (root / "train").is_dir() else root
-    if missing := [name for name in wanted if not (root / name).is_dir()]:
-        raise DataError(f"{root} lacks {len(missing)} of {len(wanted)} listed categories, such as {missing[0]}")
-    found = read_folder(root)
-    position = {name: i for i, name in enumerate(wanted)}
-    taken = [i for i, label in enumerate(found.labels) if found.categories[label] in position]
-    taken.sort(key=lambda i: position[found.categories[found.labels[i]]])
-    labels = [position[found.categories[found.labels[i]]] for i in taken]
-    return _labelled(list(wanted), [found.images[i] for i in taken], labels, [found.names[i] for i in taken])
-
-
 def _labelled(
     classes: Sequence[str], images: Sequence[Any], labels: Sequence[int], names: Sequence[str]
 ) -> LabelledImages:
@@ -137,6 +123,10 @@ def _find(root: Path, parts: Iterable[str], inner: str, download: str) -> Path:
             return folder
     where = "does not exist" if not root.is_dir() else f"has no {' and '.join(parts) or inner}"
     raise DataError(f"{root} {where}", f"download {download}, and unpack it so that {root / inner} exists")
+
+
+def _folders(folder: Path) -> list[Path]:
+    return sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
 
 
 def _need(path: Path) -> Path:

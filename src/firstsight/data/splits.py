@@ -33,7 +33,7 @@ class Split:
 
     def apply(self, data: LabelledImages) -> tuple[LabelledImages, LabelledImages]:
         """The support set, with the known categories only, and the query stream."""
-        position = {canonical(name): i for i, name in enumerate(data.names)}
+        position = {name: i for i, name in enumerate(_distinct(data.names))}
         missing = [name for name in (*self.support, *self.query) if name not in position]
         if missing:
             raise DataError(
@@ -72,7 +72,7 @@ def split(name: str, data: LabelledImages, known: Sequence[int], seed: int = 0, 
     of_known = np.flatnonzero(np.isin(labels, known))
     teaches = np.zeros(len(labels), dtype=bool)
     teaches[of_known[draw_support(labels[of_known], seed=seed, stratified=stratified)]] = True
-    names = [canonical(name) for name in data.names]
+    names = _distinct(data.names)
     return Split(
         data=name,
         known=tuple(data.categories[i] for i in known),
@@ -90,6 +90,20 @@ def known_share(known: Sequence[int], unknown: Sequence[int], share: int) -> lis
         raise SettingsError(f"the share of known categories is {share}; allowed: {', '.join(map(str, SHARES))}")
     more = unknown[: len(unknown) // 2] if share == 75 else ()
     return [*(known[: len(known) // 2] if share == 25 else known), *more]
+
+
+def held_out(data: LabelledImages, fold: int, folds: int = 3) -> tuple[LabelledImages, LabelledImages]:
+    """A support set and a query stream made of a support set alone: settings are chosen here, not on the real stream.
+
+    Every third category plays a new one; two thirds of the other categories' images teach, the rest arrives.
+    """
+    labels = np.asarray(data.labels)
+    categories = np.arange(len(data.categories))
+    known = categories[categories % folds != fold]
+    of_known = np.flatnonzero(np.isin(labels, known))
+    teaches = np.zeros(len(labels), dtype=bool)
+    teaches[of_known[draw_support(labels[of_known], share=2 / 3, seed=fold, stratified=True)]] = True
+    return data.select(np.flatnonzero(teaches), known.tolist()), data.select(np.flatnonzero(~teaches))
 
 
 def draw_support(
@@ -112,6 +126,12 @@ def draw_support(
 def canonical(name: str) -> str:
     """What an image is called whether it lies in the official download or in a pack."""
     return PurePosixPath(name.removeprefix("images/")).with_suffix("").as_posix()
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Canonical names; where suffixes alone tell images apart they stay, as a pack of such images has it."""
+    short = [canonical(name) for name in names]
+    return short if len(set(short)) == len(short) else [name.removeprefix("images/") for name in names]
 
 
 def unknown_of(known: Iterable[int], count: int) -> list[int]:

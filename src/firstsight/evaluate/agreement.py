@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.evaluate.accuracy import Labels, matched, number
+from firstsight.accuracy import Labels, matched, number
+
+STEPS = 20
 
 
 def mutual_information(truth: Labels, answers: Labels) -> float:
@@ -29,11 +31,20 @@ def rand_index(truth: Labels, answers: Labels) -> float:
     return 1.0 if highest == expected else (together - expected) / (highest - expected)
 
 
-def course(truth: Labels, answers: Labels, steps: int = 20) -> list[tuple[int, float]]:
-    """Accuracy over the stream: (images so far, share right among them), under the matching of the whole stream."""
+def course(truth: Labels, answers: Labels) -> list[float]:
+    """The share that was right so far after every twentieth of the stream, under the matching of the whole stream."""
     correct = matched(truth, answers)
-    ends = np.unique(np.linspace(0, len(correct), steps + 1).astype(int)[1:])
-    return [(int(end), float(correct[:end].mean())) for end in ends if end]
+    return [float(correct[:end].mean()) for end in _ends(len(correct))]
+
+
+def growth(answers: Labels) -> list[float]:
+    """How many categories had answered after every twentieth of the stream."""
+    first = np.unique(number(answers)[1], return_index=True)[1]  # where each category answered first
+    return [float((first < end).sum()) for end in _ends(len(answers))]
+
+
+def _ends(count: int) -> NDArray[np.int64]:
+    return np.maximum(1, np.linspace(0, count, STEPS + 1).astype(np.int64)[1:])
 
 
 def _shares(

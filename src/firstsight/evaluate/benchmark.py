@@ -7,54 +7,79 @@ does. The last epoch is reported. Every run that looks at a query stream is writ
 from __future__ import annotations
 
 import json
-import os
-import platform
-import subprocess
-import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from firstsight._version import __version__
-from firstsight.config import PRESETS, Rule, Settings
-from firstsight.data.ahead import ahead
+from firstsight.backbones import build
+from firstsight.config import Rule, Settings
 from firstsight.data.folder import LabelledImages
-from firstsight.data.images import decode
+from firstsight.data.images import CENTRE
 from firstsight.errors import SettingsError
-from firstsight.evaluate.stream import encode_images, score
+from firstsight.evaluate.orders import RANDOM_ORDERS
+from firstsight.evaluate.provenance import provenance, record
+from firstsight.evaluate.stream import Row, offline, score
 from firstsight.files import write_file
-from firstsight.protocols import Progress, Silent
+from firstsight.methods.catalogue import method
+from firstsight.methods.model import Model
+from firstsight.protocols import Encoded, Progress, Silent
 from firstsight.train.fit import fit_images
+from firstsight.train.pixels import PixelCache
+from firstsight.train.support import Stems
 
-METHODS = {"phe": "default", "phe-paper": "paper"}  # name -> preset
-IN_MEMORY = 12 * 2**30  # bytes of decoded images that are kept for all runs
+ALWAYS = ("closed-set-ce", "offline-kmeans")  # in every table, asked for or not
+QUERY_BUDGET = 12 * 2**30  # bytes of the stream's decoded images that are kept for all runs
+BATCH = 128
 
 
 @dataclass(frozen=True)
 class Run:
-    """One training: everything that names its file."""
+    """One training: everything that names its file. `bits` is None where code lengths mean nothing to the method."""
 
     data: str
     method: str
-    bits: int
+    bits: int | None
     seed: int
+    known_share: int = 50
 
     @property
     def file(self) -> str:
-        return f"{self.data}-{self.method}-{self.bits}bit-seed{self.seed}.json"
+        share = f"-{self.known_share}known" if self.known_share != 50 else ""
+        bits = f"-{self.bits}bit" if self.bits is not None else ""
+        return f"{self.data}{share}-{self.method}{bits}-seed{self.seed}.json"
+
+    def settings(self, changes: Mapping[str, Any], categories: int) -> Settings:
+        """The method's settings with those asked for; the paper's preset is told how many categories will come."""
+        told = {"expected_categories": categories} if self.method == "phe-paper" else {}
+        length = {} if self.bits is None else {"bits": self.bits}
+        return method(self.method).settings(**{**told, **changes, **length, "seed": self.seed})
 
 
-def runs(data: str, methods: Sequence[str], bits: Sequence[int], seeds: int) -> list[Run]:
+@dataclass(frozen=True)
+class Task:
+    """What all runs of a table share: the images, decoded once, and how they are scored."""
+
+    support: LabelledImages
+    pixels: PixelCache
+    truth: tuple[str, ...]
+    stream: PixelCache
+    orders: int
+    device: str
+
+
+def runs(data: str, methods: Sequence[str], bits: Sequence[int], seeds: int, known_share: int = 50) -> list[Run]:
     """All trainings of a table, those that tell most first: every method once before the next seed."""
-    if unknown := [method for method in methods if method not in METHODS]:
-        raise SettingsError(f"there is no method {unknown[0]!r}; allowed: {', '.join(METHODS)}")
-    return [Run(data, m, b, seed) for seed in range(seeds) for b in bits for m in methods]
+    names = dict.fromkeys([*methods, *ALWAYS])
+    lengths: dict[str, list[int | None]] = {name: list(bits) if method(name).bits else [None] for name in names}
+    wanted = [Run(data, m, b, seed, known_share) for seed in range(seeds) for m in names for b in lengths[m]]
+    return [run for run in wanted if run.method != "offline-kmeans" or run.seed == 0]  # it learns nothing
 
 
 def benchmark(
@@ -62,107 +87,131 @@ def benchmark(
     parts: tuple[LabelledImages, LabelledImages],
     changes: Mapping[str, Any],
     out: Path,
-    ledger: Path | None,
+    *,
+    ledger: Path | None = None,
+    orders: int = RANDOM_ORDERS,
     device: str = "auto",
+    jobs: int = 1,
     progress: Progress | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Run what is missing and yield every result, in the order asked for."""
+    """Run what is missing and yield every result as it is there; `jobs` trainings at a time share the device."""
     progress = progress or Silent()
-    held: tuple[LabelledImages, LabelledImages] | None = None
+    missing: list[tuple[Run, Settings]] = []
     for run in wanted:
+        settings = run.settings(changes, len(parts[1].categories))
         path = out / run.file
-        settings = settings_of(run, changes, len(parts[1].categories))
         if path.is_file():
-            result: dict[str, Any] = json.loads(path.read_bytes())
-            if result["settings"] != settings.as_dict():
-                raise SettingsError(f"{path} was made with other settings", "choose another --out")
+            yield _kept(path, settings, orders)
         else:
-            held = held or (in_memory(parts[0], progress), in_memory(parts[1], progress))
-            result = {**asdict(run), **run_one(settings, *held, device, progress)}
-            write_file(path, (json.dumps(result, indent=1) + "\n").encode())
-            _record(ledger, result)
-        yield result
+            missing.append((run, settings))
+    if not missing:
+        return
+    with tempfile.TemporaryDirectory(dir=out, prefix=".pixels-") as shared:
+        task = prepare(parts, missing[0][1], orders, device, progress)
+        for run, result in run_many(task, missing, jobs, Path(shared), progress):
+            write_file(out / run.file, (json.dumps(result, indent=1) + "\n").encode())
+            if ledger is not None:
+                record(ledger, result)
+            yield result
 
 
-def settings_of(run: Run, changes: Mapping[str, Any], categories: int) -> Settings:
-    """The preset's settings with those asked for; the paper's preset is told how many categories will come."""
-    told = {"expected_categories": categories} if METHODS[run.method] == "paper" else {}
-    return Settings.of({**PRESETS[METHODS[run.method]], **told, **changes, "bits": run.bits, "seed": run.seed})
+def prepare(
+    parts: tuple[LabelledImages, LabelledImages], settings: Settings, orders: int, device: str, progress: Progress
+) -> Task:
+    """Decode all images once, at the size the backbone wants."""
+    support, query = parts
+    preprocess = build(settings.backbone, settings.image_size, 0, settings.weights, blank=True).preprocess
+    pixels = PixelCache(support.images, preprocess, progress)
+    stream = PixelCache(query.images, preprocess, progress, QUERY_BUDGET)
+    truth = tuple(query.categories[label] for label in query.labels)
+    return Task(support, pixels, truth, stream, orders, device)
 
 
-def run_one(
-    settings: Settings, support: LabelledImages, query: LabelledImages, device: str, progress: Progress
-) -> dict[str, Any]:
-    """Train, encode the stream once, and score it under the preset's rule and as the released code decides."""
+def run_one(task: Task, run: Run, settings: Settings, stems: Stems, progress: Progress) -> dict[str, Any]:
+    """Train, encode the stream once, and score it; PHE also as the released code decides."""
     began = time.monotonic()
-    model = fit_images(support, settings, device, progress)
+    model = fit_images(task.support, settings, task.device, progress, task.pixels, stems)
     trained = time.monotonic()
-    codes = encode_images(model, query.images, progress).codes
-    assert codes is not None
-    truth = [query.categories[label] for label in query.labels]
-    rules: list[Rule] = [settings.rule, "reference"]
-    rows = {rule: score(model, codes, truth, partial(model.register, None, rule)).rows for rule in rules}
+    encoded = encode_pixels(model, task.stream)
+    rules: list[Rule] = [settings.rule, *(["reference"] if run.method in ("phe", "phe-paper") else [])]  # type: ignore[list-item]
+    if method(run.method).on_the_fly:
+        rows: dict[str, list[Row]] = {
+            rule: score(model, encoded, task.truth, partial(model.register, None, rule), task.orders).rows
+            for rule in rules
+        }
+    else:
+        rows = {"offline": [offline(encoded, task.truth, model.names)]}
     return {
+        **asdict(run),
         "settings": settings.as_dict(),
+        "orders": task.orders,
         "report": model.report,
         "rows": {rule: [asdict(row) for row in some] for rule, some in rows.items()},
-        "images": len(truth),
-        "true_categories": len(set(truth)),
+        "images": len(task.truth),
+        "true_categories": len(set(task.truth)),
         "seconds": {"training": round(trained - began, 1), "scoring": round(time.monotonic() - trained, 1)},
-        **provenance(device),
+        **provenance(task.device),
     }
 
 
-def provenance(device: str) -> dict[str, Any]:
-    """What it takes to know where a figure came from."""
-    cuda = torch.cuda.is_available() and device != "cpu"
-    return {
-        "commit": _commit(),
-        "command": " ".join(["firstsight", *sys.argv[1:]]),
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "versions": {"firstsight": __version__, "python": platform.python_version(), "torch": str(torch.__version__)},
-        "hardware": torch.cuda.get_device_name()
-        if cuda
-        else f"{platform.machine()}, {torch.get_num_threads()} threads",
-    }
+def encode_pixels(model: Model, pixels: PixelCache) -> Encoded:
+    """The rows of images that are decoded already, from their central crops."""
+    rows = [
+        model.rows(pixels.crops(some, torch.full((len(some), 3), CENTRE), model.device))
+        for some in torch.split(torch.arange(len(pixels)), BATCH)
+    ]
+    return model.encoded(torch.cat(rows))
 
 
-def in_memory(data: LabelledImages, progress: Progress) -> LabelledImages:
-    """The same images decoded once for all runs, as far as they fit; the rest is decoded when needed."""
-    images: list[Any] = []
-    room = IN_MEMORY
-    with progress.task("decoding images", len(data.images)) as advance:
-        for image, picture in zip(data.images, ahead(decode, data.images, window=64), strict=True):
-            pixels = np.asarray(picture)
-            room -= pixels.nbytes
-            images.append(pixels if room > 0 else image)
-            advance()
-    return LabelledImages(data.categories, tuple(images), data.labels, data.names)
-
-
-def _record(ledger: Path | None, result: Mapping[str, Any]) -> None:
-    """A line about a look at a query stream."""
-    if ledger is None:
-        return
-    kept = ("data", "method", "bits", "seed", "commit", "time", "command", "hardware", "settings")
-    line = json.dumps({key: result[key] for key in kept})
-    ledger.parent.mkdir(parents=True, exist_ok=True)
-    with ledger.open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
-
-
-def _commit() -> str | None:
-    """The commit this code is at, with a plus where it was changed; outside a checkout, what GIT_COMMIT says."""
-    here = Path(__file__).parent
-    try:
-        found = subprocess.run(
-            ["git", "-C", str(here), "describe", "--always", "--dirty=+", "--abbrev=7", "--exclude=*"],
-            capture_output=True,
-            text=True,
-            timeout=10,
+def _kept(path: Path, settings: Settings, orders: int) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(path.read_bytes())
+    now = {**settings.as_dict(), "orders": orders}
+    then = {**result["settings"], "orders": result["orders"]}
+    if differing := [key for key in now if then.get(key) != now[key]]:
+        key = differing[0]
+        raise SettingsError(
+            f"{path} was made with {key} {then.get(key)!r}, now it is {now[key]!r}",
+            "give the settings it was made with, or choose another --out",
         )
-        if found.returncode == 0 and found.stdout.strip():
-            return found.stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        pass
-    return os.environ.get("GIT_COMMIT")
+    return result
+
+
+def run_many(
+    task: Task, missing: Sequence[tuple[Run, Settings]], jobs: int, shared: Path, progress: Progress
+) -> Iterator[tuple[Run, dict[str, Any]]]:
+    """Results as they come; several jobs are processes that share the decoded images by files in a folder."""
+    if jobs == 1 or len(missing) == 1:
+        stems: Stems = {}
+        for run, settings in missing:
+            yield run, run_one(task, run, settings, stems, progress)
+        return
+    task.pixels.share(shared / "support")
+    task.stream.share(shared / "query")
+    small = replace(task, support=replace(task.support, images=()))
+    spawned = torch.multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin, initargs=(small,)) as pool,
+        progress.task("training", len(missing)) as advance,
+    ):
+        futures = {pool.submit(_run_in_worker, run, settings): run for run, settings in missing}
+        try:
+            for future in as_completed(futures):
+                advance()
+                yield futures[future], future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+_task: Task
+_stems: Stems
+
+
+def _begin(task: Task) -> None:
+    """In a worker: what its runs share."""
+    global _task, _stems
+    _task, _stems = task, {}
+
+
+def _run_in_worker(run: Run, settings: Settings) -> dict[str, Any]:
+    return run_one(_task, run, settings, _stems, Silent())

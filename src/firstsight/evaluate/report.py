@@ -16,6 +16,7 @@ from firstsight.data.images import thumbnail
 from firstsight.evaluate.stream import Answered, Evaluation
 from firstsight.files import write_file
 from firstsight.methods.model import Model
+from firstsight.networks import HashNetwork
 
 WALL = 14  # pictures shown of one category
 PAGE = """<!doctype html>
@@ -50,8 +51,7 @@ def write_report(path: Path, model: Model, result: Evaluation, stream: Sequence[
             _walls(stream, new=False),
             "<h2>How many categories there are, as the stream goes on</h2>",
             _growth(model, stream),
-            "<h2>How far apart the known centres are</h2>",
-            _histogram(model),
+            *(_histogram(model.network) if isinstance(model.network, HashNetwork) else []),
         ]
     )
     page = PAGE.format(style=style, body=body)
@@ -65,8 +65,8 @@ def _summary(model: Model, result: Evaluation, stream: Sequence[Answered]) -> st
     return (
         f"<p>{result.images} images arrived one by one in random order. The model had been taught "
         f"{len(model.categories)} categories; {unknown} more were in the stream. It registered {born} new categories "
-        f"on the way. {escape(s.backbone)}, {s.bits} bits, radius {model.radius}; a code outside every ball founds a "
-        f"category.</p>\n<p>{escape('; '.join(model.report['lines']))}.</p>"
+        f"on the way. {escape(s.method)} with {escape(s.backbone)}; what is outside every "
+        f"category's radius of {model.radius:g} founds one.</p>\n<p>{escape('; '.join(model.report['lines']))}.</p>"
     )
 
 
@@ -142,15 +142,14 @@ def _growth(model: Model, stream: Sequence[Answered]) -> str:
     )
 
 
-def _histogram(model: Model) -> str:
-    centres = model.centres
-    distances = pairwise(centres)
-    counts = np.bincount(distances, minlength=model.settings.bits + 1)
+def _histogram(network: HashNetwork) -> list[str]:
+    distances = pairwise(network.codes)
+    counts = np.bincount(distances, minlength=network.bits + 1)
     width, height, step = 640, 200, 600 / len(counts)
     bars = []
     for distance, count in enumerate(counts):
         tall = (height - 50) * count / counts.max()
-        kind = "low" if distance < model.minimum_distance else "found"
+        kind = "low" if distance < network.minimum_distance else "found"
         x, y = 20 + distance * step, height - 30 - tall
         bars.append(f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{step * 0.8:.1f}" height="{tall:.1f}"/>')
         if count:
@@ -158,8 +157,9 @@ def _histogram(model: Model) -> str:
         if len(counts) <= 33 or distance % 8 == 0:
             bars.append(f'<text x="{x:.1f}" y="{height - 10}">{distance}</text>')
     closest = int(distances.min())
-    return (
+    return [
+        "<h2>How far apart the known centres are</h2>",
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="Distances of centres, closest {closest} bits">'
         f"{''.join(bars)}</svg><p>Pairs of centres by their distance in bits. Asked: at least "
-        f"{model.minimum_distance}; closest: {closest}.</p>"
-    )
+        f"{network.minimum_distance}; closest: {closest}.</p>",
+    ]

@@ -1,7 +1,8 @@
 """Evaluating a model on a labelled stream: encoded once, decided in several orders.
 
 The random orders are the headline; the fixed one is the order the images are listed in, the bursty one comes in runs.
-The closed-set row that never discovers stands beside them. Labels are used for scoring alone.
+Two rows stand beside them: the closed set that never discovers, and k-means over the whole stream at once. Labels are
+used for scoring alone, but for the number of categories that k-means is told.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
 
-from firstsight.codes import Words
+from firstsight.accuracy import Accuracy, number, separate_accuracy, strict_accuracy
 from firstsight.config import Rule
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import ImageLike
 from firstsight.errors import BadImages, ImageError
-from firstsight.evaluate.accuracy import Accuracy, number, separate_accuracy, strict_accuracy
-from firstsight.evaluate.agreement import mutual_information, rand_index
+from firstsight.evaluate.agreement import course, growth, mutual_information, rand_index
 from firstsight.evaluate.orders import RANDOM_ORDERS, bursty_orders, fixed_order, random_orders
 from firstsight.methods.model import Model
+from firstsight.networks import AnyRegister
 from firstsight.protocols import Assignment, Encoded, Progress, Silent
-from firstsight.register.codes import CodeRegister
 
 BATCH = 16
 
@@ -53,6 +54,8 @@ class Measures:
     false_births: float  # known images that founded a category
     mutual_information: float
     rand_index: float
+    course: list[float]  # accuracy so far, after every twentieth of the stream
+    growth: list[float]  # categories that had answered by then
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class Row:
     false_births: float
     mutual_information: float
     rand_index: float
+    course: list[float]
+    growth: list[float]
 
     def cells(self) -> list[str]:
         """All, Old and New in per cent, with the deviation over orders; a dash where there are no such images."""
@@ -98,58 +103,55 @@ def evaluate(
     model: Model,
     data: LabelledImages,
     progress: Progress | None = None,
-    radius: int | None = None,
+    radius: float | None = None,
     rule: Rule | None = None,
 ) -> Evaluation:
     """Score a model on a labelled folder; categories whose names it knows are Old, all others New."""
     start = partial(model.register, radius, rule)
     start()  # a wrong radius is refused before the work
-    codes = encode_images(model, data.images, progress or Silent()).codes
-    assert codes is not None
-    return score(model, codes, [data.categories[label] for label in data.labels], start)
+    encoded = encode_images(model, data.images, progress or Silent())
+    return score(model, encoded, [data.categories[label] for label in data.labels], start)
 
 
 def score(
     model: Model,
-    codes: Words,
+    encoded: Encoded,
     truth: Sequence[str],
-    start: Callable[[], CodeRegister] | None = None,
-    seed: int = 0,
+    start: Callable[[], AnyRegister] | None = None,
+    orders: int = RANDOM_ORDERS,
 ) -> Evaluation:
-    """Decide the codes of a stream in its own order and in random ones, and compare with the truth.
+    """Decide the rows of a stream in its own order and in others, and compare with the truth.
 
     `start` makes the register each order begins with; the model's own if not given.
     """
     start = start or model.register
-    orders = {
-        f"random x {RANDOM_ORDERS}": random_orders(len(truth), seed=seed),
+    passes = {
+        f"random x {orders}": random_orders(len(truth), orders),
         "fixed": [fixed_order(len(truth))],
-        f"bursty x {RANDOM_ORDERS}": bursty_orders(truth, seed=seed),
+        f"bursty x {orders}": bursty_orders(truth, orders),
     }
-    rows = [_row(name, [measure(start(), codes, truth, order) for order in some]) for name, some in orders.items()]
-    rows.append(_row("closed-set", [measure(model.closed_set(), codes, truth, fixed_order(len(truth)))]))
+    compared = start().rows_of(encoded)
+    rows = [_row(name, [measure(start(), compared, truth, order) for order in some]) for name, some in passes.items()]
+    rows.append(_row("closed-set", [measure(model.closed_set(), compared, truth, fixed_order(len(truth)))]))
+    rows.append(offline(encoded, truth, model.names))
     known = np.isin(truth, model.names)
     return Evaluation(rows, len(truth), len(set(truth)), int(known.sum()))
 
 
-def measure(register: CodeRegister, codes: Words, truth: Sequence[str], order: NDArray[np.int64]) -> Measures:
-    """Let a fresh register decide the codes in this order, and compare with the truth."""
+def offline(encoded: Encoded, truth: Sequence[str], known: Sequence[str], seed: int = 0) -> Row:
+    """k-means over all rows at once, told the true number of categories: what no stream could be answered by."""
+    clusters = KMeans(len(set(truth)), n_init=3, random_state=seed).fit_predict(encoded.features)
+    nobody = np.full(len(truth), -1)
+    created = np.zeros(len(truth), dtype=bool)
+    return _row("offline k-means", [_measures(number(truth)[1], clusters, created, np.isin(truth, known), nobody)])
+
+
+def measure(register: AnyRegister, rows: NDArray[Any], truth: Sequence[str], order: NDArray[np.int64]) -> Measures:
+    """Let a fresh register decide the rows in this order, and compare with the truth."""
     names = {name: i for i, name in enumerate(register.names[: register.known])}
-    answers = register.assign_many(codes[order])
-    category, created = answers.category, answers.created
-    true = number(truth)[1][order]
+    answers = register.assign_many(rows[order])
     named = np.array([names.get(name, -1) for name in truth], dtype=np.int64)[order]  # among the known, else -1
-    known = named >= 0
-    return Measures(
-        accuracy=strict_accuracy(true, category, known),
-        largest=strict_accuracy(true, category, known, keep_largest=len(set(truth))),
-        separate=separate_accuracy(true, category, known),
-        categories=len(np.unique(category)),
-        by_name=_mean(category[known] == named[known]),
-        false_births=_mean(created[known]),
-        mutual_information=mutual_information(true, category),
-        rand_index=rand_index(true, category),
-    )
+    return _measures(number(truth)[1][order], answers.category, answers.created, named >= 0, named)
 
 
 def encode_images(model: Model, images: Sequence[ImageLike], progress: Progress) -> Encoded:
@@ -167,9 +169,27 @@ def encode_images(model: Model, images: Sequence[ImageLike], progress: Progress)
                 advance()
     if bad:
         raise BadImages(bad)
-    return Encoded(
-        features=np.concatenate([part.features for part in parts]),
-        codes=np.concatenate([part.codes for part in parts if part.codes is not None]),
+    return Encoded.joined(parts)
+
+
+def _measures(
+    true: NDArray[np.int64],
+    category: NDArray[np.int32],
+    created: NDArray[np.bool_],
+    known: NDArray[np.bool_],
+    named: NDArray[np.int64],
+) -> Measures:
+    return Measures(
+        accuracy=strict_accuracy(true, category, known),
+        largest=strict_accuracy(true, category, known, keep_largest=len(np.unique(true))),
+        separate=separate_accuracy(true, category, known),
+        categories=len(np.unique(category)),
+        by_name=_mean(category[known] == named[known]),
+        false_births=_mean(created[known]),
+        mutual_information=mutual_information(true, category),
+        rand_index=rand_index(true, category),
+        course=course(true, category),
+        growth=growth(category),
     )
 
 
@@ -178,13 +198,12 @@ def _row(name: str, measured: Sequence[Measures]) -> Row:
     means: dict[str, Any] = {}
     for each in fields(Measures):
         values = [getattr(one, each.name) for one in measured]
-        means[each.name] = _mean_accuracy(values) if isinstance(values[0], Accuracy) else float(np.mean(values))
+        if isinstance(values[0], Accuracy):
+            means[each.name] = Accuracy(*np.array([astuple(value) for value in values]).mean(0).tolist())
+        else:
+            means[each.name] = np.mean(values, axis=0).tolist()
     spread = np.array([astuple(one.accuracy) for one in measured]).std(0).tolist()
     return Row(name, deviation=Accuracy(*spread) if len(measured) > 1 else None, **means)
-
-
-def _mean_accuracy(values: Sequence[Accuracy]) -> Accuracy:
-    return Accuracy(*np.array([astuple(value) for value in values]).mean(0).tolist())
 
 
 def _mean(values: NDArray[np.bool_]) -> float:

@@ -7,11 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from firstsight.files import write_file
+from firstsight.methods.catalogue import METHODS
+
 HEADER = ("data", "bits", "method", "order", "All", "Old", "New", "found / true", "runs", "paper's All/Old/New")
+ORDERS = ("random", "fixed", "bursty")
+BESIDE = ("closed-set", "offline k-means")  # rows of a run that have no order
 
 
 @dataclass(frozen=True)
@@ -19,7 +25,7 @@ class Line:
     """One row of a table: All, Old and New in per cent with their deviation over seeds."""
 
     data: str
-    bits: int
+    bits: int | None
     method: str
     order: str
     means: tuple[float, float, float]
@@ -27,30 +33,44 @@ class Line:
     categories: float
     true_categories: int
     runs: int
+    paper: tuple[float, float, float] | None
 
     def cells(self) -> list[str]:
         figures = [f"{m:.1f} ± {d:.1f}" for m, d in zip(self.means, self.deviations, strict=True)]
-        paper = paper_figure(self.data, self.method, self.bits)
-        beside = "/".join(f"{value:.1f}" for value in paper) if paper else ""
+        beside = "/".join(f"{value:.1f}" for value in self.paper) if self.paper else ""
         found = f"{self.categories:.0f} / {self.true_categories}"
-        return [self.data, str(self.bits), self.method, self.order, *figures, found, str(self.runs), beside]
+        bits = "" if self.bits is None else str(self.bits)
+        return [self.data, bits, self.method, self.order, *figures, found, str(self.runs), beside]
 
 
-def lines(results: Iterable[Mapping[str, Any]], orders: Sequence[str] = ("random", "fixed", "bursty")) -> list[Line]:
-    """Every method and rule of these runs, the row that never discovers last, averaged over seeds."""
+def read_results(folder: Path, data: str) -> list[dict[str, Any]]:
+    """All runs on a data set that lie in a folder, in the order methods are listed."""
+    found = [json.loads(path.read_bytes()) for path in folder.glob(f"{data}-*-seed*.json")]
+    place = {name: i for i, name in enumerate(METHODS)}
+    return sorted(
+        (result for result in found if result["data"] == data),
+        key=lambda r: (r["known_share"], place.get(r["method"], len(place)), r["method"], r["bits"] or 0, r["seed"]),
+    )
+
+
+def lines(results: Iterable[Mapping[str, Any]], orders: Sequence[str] = ORDERS) -> list[Line]:
+    """Every method and rule of these runs, the rows beside it last, averaged over seeds."""
     groups: dict[tuple[Any, ...], list[tuple[Mapping[str, Any], Mapping[str, Any]]]] = {}
     for result in results:
         for i, (rule, rows) in enumerate(result["rows"].items()):
             for row in rows:
-                order = row["name"].split(" ")[0]
-                if order == "closed-set":
-                    if i == 0:
-                        key = (result["data"], result["bits"], f"{result['method']}, closed-set", "any")
-                        groups.setdefault(key, []).append((result, row))
-                elif order in orders:
-                    method = result["method"] if i == 0 else f"{result['method']}, {rule} rule"
-                    groups.setdefault((result["data"], result["bits"], method, order), []).append((result, row))
+                name = _name(result["method"], rule if i else None, row["name"], orders)
+                if name is not None:
+                    share = result["known_share"]
+                    data = result["data"] if share == 50 else f"{result['data']}, {share} % known"
+                    groups.setdefault((data, result["bits"], *name), []).append((result, row))
     return [_line(key, members) for key, members in groups.items()]
+
+
+def write_tables(table: Sequence[Line], path: Path) -> None:
+    """The table as PATH.md and PATH.csv."""
+    write_file(path.with_suffix(".md"), markdown(table).encode())
+    write_file(path.with_suffix(".csv"), csv(table).encode())
 
 
 def markdown(table: Sequence[Line]) -> str:
@@ -63,16 +83,17 @@ def csv(table: Sequence[Line]) -> str:
     return "\n".join([",".join(HEADER), *(",".join(line.cells()) for line in table)]) + "\n"
 
 
-def paper_figure(data: str, method: str, bits: int) -> tuple[float, float, float] | None:
-    """All/Old/New of PHE in the paper at this code length, with DINO ViT-B/16, fixed order; None where it has none."""
-    if not method.startswith("phe") or "closed-set" in method:
+def paper_figure(data: str, method: str, bits: int | None) -> tuple[float, float, float] | None:
+    """All/Old/New of a method in the paper, with DINO ViT-B/16, fixed order; None where it has none."""
+    if method not in METHODS or METHODS[method].paper is None:
         return None
+    table, row = METHODS[method].paper or ("", "")
     tables = paper_tables()
-    rows = tables["tab:method-comparison"]["rows"] if bits == 12 else tables["tab:codelength"].get(str(bits), {})
-    for name, row in rows.items():
-        if name.startswith("PHE") and data in row:
-            return row[data]["all"], row[data]["old"], row[data]["new"]
-    return None
+    found: Mapping[str, Any] = tables[table].get("rows", tables[table]).get(row, {})
+    if bits is not None:
+        found = found.get(str(bits), found if bits == 12 else tables["tab:codelength"].get(str(bits), {}).get(row, {}))
+    figures = found.get(data)
+    return (figures["all"], figures["old"], figures["new"]) if figures else None
 
 
 @cache
@@ -83,18 +104,29 @@ def paper_tables() -> dict[str, Any]:
     return content
 
 
+def _name(method: str, rule: str | None, row: str, orders: Sequence[str]) -> tuple[str, str] | None:
+    """What a row of a run is called, and the order it is in; None where it is not to be shown."""
+    if row in BESIDE:
+        alone = method in METHODS and METHODS[method].decides == "offline"
+        return None if rule else (method if alone else f"{method}, {row}", "any")
+    order = row.split(" ")[0]
+    return (f"{method}, {rule} rule" if rule else method, order) if order in orders else None
+
+
 def _line(key: tuple[Any, ...], members: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Line:
     shares = np.array([[row["accuracy"][part] for part in ("all", "old", "new")] for _, row in members]) * 100
     means, deviations = shares.mean(0), shares.std(0)
-    data, bits, method, order = key
+    data, bits, name, order = key
+    method, _, variant = name.partition(", ")
     return Line(
         data=data,
         bits=bits,
-        method=method,
+        method=name,
         order=order,
         means=(float(means[0]), float(means[1]), float(means[2])),
         deviations=(float(deviations[0]), float(deviations[1]), float(deviations[2])),
         categories=float(np.mean([row["categories"] for _, row in members])),
         true_categories=members[0][0]["true_categories"],
         runs=len(members),
+        paper=None if variant in BESIDE else paper_figure(data, method, bits),
     )

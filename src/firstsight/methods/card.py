@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from firstsight.config import Settings
+from firstsight.methods.catalogue import method
 from firstsight.methods.model import Model
 
 LIMITS = """\
@@ -25,7 +26,7 @@ def model_card(model: Model, name: str) -> str:
     return f"""# {name}
 
 A Firstsight model: tells the {len(model.categories)} categories below apart, and registers new ones as they come.
-Method: Prototypical Hash Encoding (PHE), {s.bits} bits, {s.prototypes} prototypes per category.
+Method: `{s.method}`, {method(s.method).about}; decides by {method(s.method).decides}.
 
 ## How it came out
 

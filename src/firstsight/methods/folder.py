@@ -22,6 +22,7 @@ from firstsight.errors import ModelError, SettingsError
 from firstsight.files import digest, new_folder, write_file
 from firstsight.methods.card import model_card
 from firstsight.methods.model import Category, Model
+from firstsight.networks import HashNetwork
 
 FORMAT = 1
 WEIGHTS, CONFIG, CATEGORIES, CHECKSUMS = "model.safetensors", "config.json", "categories.json", "checksums.json"
@@ -52,12 +53,13 @@ def load_model(path: Path | str, device: str = "auto") -> Model:
         categories = [Category(**entry) for entry in json.loads((path / CATEGORIES).read_bytes())]
         model = Model.assemble(settings, categories, where, blank=True)
         model.preprocess = Preprocess.of(config["preprocess"])
-        model.network.minimum_distance = int(config["minimum_distance"])
+        if isinstance(model.network, HashNetwork):  # as it was then, whatever rule this release has
+            model.network.minimum_distance = int(config["minimum_distance"])
         model.licence, model.report = config["licence"], config["report"]
         _fill(model, load((path / WEIGHTS).read_bytes()))
     except (KeyError, TypeError, ValueError, SafetensorError, RuntimeError, SettingsError) as error:
         raise ModelError(f"{path}: is no model this release can read: {error}") from None
-    if not model.network.centres.isfinite().all():
+    if not all(tensor.isfinite().all() for tensor in model.network.buffers() if tensor.is_floating_point()):
         raise ModelError(f"{path}: its centres are not numbers", "fit again")
     return model
 
@@ -70,12 +72,12 @@ def is_model(path: Path) -> bool:
 def _config(model: Model) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "method": "phe",
+        "method": model.settings.method,
         "firstsight": __version__,
         "torch": torch.__version__.split("+")[0],
         "settings": model.settings.as_dict(),
         "preprocess": model.preprocess.as_dict(),
-        "minimum_distance": model.minimum_distance,
+        "minimum_distance": getattr(model.network, "minimum_distance", None),
         "licence": model.licence,
         "report": model.report,
     }

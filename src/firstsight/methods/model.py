@@ -1,4 +1,4 @@
-"""A trained model: PHE with its frozen trunk and image path as an encoder, and the register it starts from.
+"""A trained model: a method's network with its frozen trunk and image path as an encoder, and its first register.
 
 This is what `firstsight.fit` returns and `firstsight.load` reads.
 """
@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from firstsight.backbones import Backbone, build
-from firstsight.bounds import ball_radius, minimum_distance
-from firstsight.codes import Words, pack
+from firstsight.codes import pack
 from firstsight.config import Rule, Settings
 from firstsight.data.images import ImageLike, Pixels, Preprocess, prepared
-from firstsight.errors import SettingsError
-from firstsight.phe.model import PHE
+from firstsight.methods.catalogue import network_of
+from firstsight.networks import AnyRegister, HashNetwork, Network
 from firstsight.protocols import Encoded, Provenance
-from firstsight.register.codes import CodeRegister, closed_set
 
 
 @dataclass(frozen=True)
@@ -38,25 +36,24 @@ class Category:
 
 @dataclass
 class Model:
-    """A trained PHE. `prepare` and `encode` make it an encoder; `register()` is where its stream starts."""
+    """A trained method. `prepare` and `encode` make it an encoder; `register()` is where its stream starts."""
 
     settings: Settings
     categories: tuple[Category, ...]
     preprocess: Preprocess
     licence: str
     trunk: nn.Module
-    network: PHE
+    network: Network
     device: torch.device
     report: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def assemble(cls, settings: Settings, categories: Sequence[Category], device: torch.device, blank: bool) -> Model:
         """An untrained model for these categories; `blank` where saved weights will fill it."""
-        distance = minimum_distance_for(settings, len(categories))
-        backbone: Backbone = build(
-            settings.backbone, settings.image_size, settings.train_stages, settings.weights, blank=blank
-        )
-        network = PHE(backbone.tail, backbone.features, len(categories), distance, settings)
+        kind = network_of(settings.method)
+        stages = settings.train_stages if kind.learns else 0
+        backbone: Backbone = build(settings.backbone, settings.image_size, stages, settings.weights, blank=blank)
+        network = kind(backbone.tail, backbone.features, len(categories), settings)
         return cls(
             settings=settings,
             categories=tuple(categories),
@@ -72,19 +69,9 @@ class Model:
         return [category.name for category in self.categories]
 
     @property
-    def minimum_distance(self) -> int:
-        """d_max: how far apart training pushed the centres."""
-        return self.network.minimum_distance
-
-    @property
-    def radius(self) -> int:
+    def radius(self) -> float:
         """The radius its register starts with."""
-        return ball_radius(self.minimum_distance, self.settings.ball)
-
-    @property
-    def centres(self) -> Words:
-        """The code of every known category's centre."""
-        return pack(self.network.centres.cpu().numpy())
+        return self.network.radius
 
     @property
     def provenance(self) -> Provenance:
@@ -104,46 +91,39 @@ class Model:
         return prepared(image, self.preprocess)
 
     def encode(self, prepared: Sequence[NDArray[np.uint8]]) -> Encoded:
-        """Codes and hash features, in fp32 whatever training ran in."""
+        """Rows, and their codes where signs are what counts, in fp32 whatever training ran in."""
+        return self.encoded(self.rows(np.stack(prepared)))
+
+    def rows(self, pixels: NDArray[np.uint8] | Tensor) -> Tensor:
+        """The network's rows for a batch of uint8 crops (N, H, W, 3)."""
         self.network.eval()
         with torch.inference_mode():
-            hash_features = self.network.hash_features(self.stem(np.stack(prepared))).cpu().numpy()
-        return Encoded(features=hash_features, codes=pack(hash_features))
+            return self.network.rows(self.stem(pixels)).float()
 
-    def stem(self, pixels: NDArray[np.uint8]) -> Tensor:
-        """The trunk's output for a batch of uint8 crops (N, H, W, 3)."""
-        images = torch.tensor(pixels, device=self.device).permute(0, 3, 1, 2).float()  # channels last in memory
-        mean, std = (
-            torch.tensor(v, device=self.device).view(3, 1, 1) for v in (self.preprocess.mean, self.preprocess.std)
-        )
-        stem: Tensor = self.trunk((images / 255 - mean) / std)
+    def encoded(self, rows: Tensor) -> Encoded:
+        features = rows.cpu().numpy()
+        return Encoded(features, codes=pack(features) if isinstance(self.network, HashNetwork) else None)
+
+    def stem(self, pixels: NDArray[np.uint8] | Tensor) -> Tensor:
+        """The trunk's output for a batch of uint8 crops."""
+        images = (
+            (pixels if isinstance(pixels, Tensor) else torch.tensor(pixels)).to(self.device).permute(0, 3, 1, 2).float()
+        )  # channels last in memory
+        stem: Tensor = self.trunk((images / 255 - self._mean) / self._std)
         return stem
 
-    def register(self, radius: int | None = None, rule: Rule | None = None) -> CodeRegister:
+    def register(self, radius: float | None = None, rule: Rule | None = None) -> AnyRegister:
         """A register holding the known categories: the start of a stream."""
-        return CodeRegister(
-            bits=self.settings.bits,
-            radius=self.radius if radius is None else radius,
-            names=self.names,
-            centres=self.centres,
-            rule=rule or self.settings.rule,
-        )
+        return self.network.register(self.names, radius, rule)
 
-    def closed_set(self) -> CodeRegister:
+    def closed_set(self) -> AnyRegister:
         """A register that never discovers: the row every accuracy is printed beside."""
-        return closed_set(self.settings.bits, self.names, self.centres)
+        return self.network.closed_set(self.names)
 
+    @cached_property
+    def _mean(self) -> Tensor:
+        return torch.tensor(self.preprocess.mean, device=self.device).view(3, 1, 1)
 
-def minimum_distance_for(settings: Settings, known: int) -> int:
-    """d_max for the categories expected: as set, or twice the known ones as far as the code has room."""
-    if known > 2**settings.bits:
-        raise SettingsError(
-            f"{known} known categories do not fit in {settings.bits} bits, which give {2**settings.bits} codes",
-            f"use --bits {(known - 1).bit_length()} or more",
-        )
-    expected = settings.expected_categories or min(2 * known, 2**settings.bits)
-    if expected < known:
-        raise SettingsError(
-            f"expected_categories is {expected}, fewer than the {known} known ones", "leave it out, or count those too"
-        )
-    return minimum_distance(settings.bits, expected, settings.distance_rule)
+    @cached_property
+    def _std(self) -> Tensor:
+        return torch.tensor(self.preprocess.std, device=self.device).view(3, 1, 1)

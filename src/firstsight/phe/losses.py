@@ -23,10 +23,14 @@ def prototype_loss(
     return F.cross_entropy(category_logits(masked, per_category), labels)
 
 
-def feature_loss(hash_features: Tensor, centres: Tensor, labels: Tensor) -> Tensor:
-    """Draw every image's hash feature to its category's centre (Eq. 3, L_f): cross-entropy of cosines."""
+def feature_loss(hash_features: Tensor, centres: Tensor, labels: Tensor, scale: float = 1.0) -> Tensor:
+    """Draw every image's hash feature to its category's centre (Eq. 3, L_f): cross-entropy of cosines.
+
+    Eq. 3 has no `scale`. With 1 the loss cannot fall below log(1 + (C - 1) / e^2) and its gradient never tires of
+    images that are right already; more lets it turn to those that are not.
+    """
     cosines = F.normalize(hash_features, dim=-1) @ F.normalize(centres, dim=-1).T  # (N, C)
-    return F.cross_entropy(cosines, labels)
+    return F.cross_entropy(scale * cosines, labels)
 
 
 def smooth_sign(values: Tensor, tau: float = 3.0) -> Tensor:

@@ -5,12 +5,14 @@ The backbone's frozen trunk stays outside: this holds what learns, and nothing h
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from firstsight.config import Settings
+from firstsight.networks import HashNetwork
 from firstsight.phe.heads import FeatureHead, HashHead
 from firstsight.phe.losses import (
     centre_loss,
@@ -21,7 +23,7 @@ from firstsight.phe.losses import (
     smooth_sign,
     total_loss,
 )
-from firstsight.phe.prototypes import category_means, prototype_similarity
+from firstsight.phe.prototypes import category_means, prototype_similarity, support_prototypes
 
 
 class Outputs(NamedTuple):
@@ -32,31 +34,30 @@ class Outputs(NamedTuple):
     centres: Tensor  # h, (C, L)
 
 
-class PHE(nn.Module):
+class PHE(HashNetwork):
     """The paper's model for C known categories; `tail` is the part of the backbone that learns."""
 
-    centres: Tensor
-
-    def __init__(
-        self, tail: nn.Module, inputs: int, categories: int, minimum_distance: int, settings: Settings
-    ) -> None:
-        super().__init__()
-        self.settings = settings
-        self.minimum_distance = minimum_distance
-        self.tail = tail
-        self.feature_head = FeatureHead(inputs, settings.feature_dim, settings.feature_head)
-        self.prototypes = nn.Parameter(torch.rand(categories * settings.prototypes, settings.feature_dim))
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
+        super().__init__(tail, inputs, categories, settings)
         s = settings
+        self.feature_head = FeatureHead(inputs, s.feature_dim, s.feature_head)
+        self.prototypes = nn.Parameter(torch.rand(categories * s.prototypes, s.feature_dim))
         self.hash_head = HashHead(s.feature_dim, s.bits, s.hash_head, s.hash_norm, s.hash_hidden)
-        # h of every known category, frozen after training: what the register starts from
-        self.register_buffer("centres", torch.zeros(categories, settings.bits))
+
+    @torch.no_grad()
+    def start(self, stems: Iterable[Tensor], labels: Tensor) -> None:
+        """Let prototypes start at features of their category's support images, if asked (the paper: at random)."""
+        if self.settings.prototype_start == "support":
+            self.eval()
+            features = torch.cat([self.image_features(stem) for stem in stems]).float()
+            self.prototypes.copy_(support_prototypes(features, labels, self.categories, self.settings.prototypes))
 
     def image_features(self, stem: Tensor) -> Tensor:
         """z = H_f(E(x)), from the trunk's output."""
         features: Tensor = self.feature_head(self.tail(stem))
         return features
 
-    def hash_features(self, stem: Tensor) -> Tensor:
+    def rows(self, stem: Tensor) -> Tensor:
         """b = H_h(z): its signs are the image's code."""
         features: Tensor = self.hash_head(self.image_features(stem))
         return features
@@ -73,29 +74,25 @@ class PHE(nn.Module):
         """The losses of Algorithm 2 for one batch: every term of Eq. 10 by name, and their `total`."""
         s = self.settings
         z, b, h = (values.float() for values in outputs)
-        similarities = prototype_similarity(z, self.prototypes, s.similarity)  # Eq. 1
-        terms = {"L_p": prototype_loss(similarities, labels, s.prototypes, s.theta, generator)}  # Eq. 2
-        terms["L_f"] = feature_loss(b, h, labels)  # Eq. 3
+        terms = {"L_p": self.representation_loss(z, labels, generator)}  # Eq. 1, 2
+        terms["L_f"] = feature_loss(b, h, labels, s.feature_scale)  # Eq. 3
         soft_codes = smooth_sign(h, s.tau)  # Eq. 4
         terms["L_sep"] = separation_loss(soft_codes, self.minimum_distance, s.separation)  # Eq. 5
         terms["L_q"] = quantisation_loss(soft_codes, s.quantisation)  # Eq. 8
         terms["L_c"] = centre_loss(terms["L_sep"], terms["L_q"])  # Eq. 9
-        terms["total"] = total_loss(terms["L_p"], terms["L_c"], terms["L_f"], s.alpha, s.beta)  # Eq. 10
+        terms["total"] = total_loss(s.gamma * terms["L_p"], terms["L_c"], terms["L_f"], s.alpha, s.beta)  # Eq. 10
         if s.centres == "last-batch":
             self.centres.copy_(h.detach())
         return terms
 
+    def representation_loss(self, features: Tensor, labels: Tensor, generator: torch.Generator | None) -> Tensor:
+        """L_p: images are classified by how alike they are to every category's prototypes."""
+        s = self.settings
+        similarities = prototype_similarity(features, self.prototypes, s.similarity)  # Eq. 1
+        return prototype_loss(similarities, labels, s.prototypes, s.theta, generator)  # Eq. 2
+
     @torch.no_grad()
-    def freeze_centres(self) -> None:
+    def finish(self, rows: Tensor, labels: Tensor) -> None:
         """Recompute the centres of the trained model once, in fp32 (deviation 3)."""
         if self.settings.centres == "final":
             self.centres.copy_(self.hash_centres())
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """What learns, by the names the optimiser's settings speak of."""
-        return {
-            "backbone": [p for p in self.tail.parameters() if p.requires_grad],
-            "feature_head": list(self.feature_head.parameters()),
-            "hash_head": list(self.hash_head.parameters()),
-            "prototypes": [self.prototypes],
-        }

@@ -45,3 +45,12 @@ def category_logits(similarities: Tensor, per_category: int) -> Tensor:
 def category_means(prototypes: Tensor, per_category: int) -> Tensor:
     """The mean prototype of each category, sum P_c / k: what H_h maps to hash centres (Sec. 3.2)."""
     return prototypes.view(-1, per_category, prototypes.shape[1]).mean(1)  # (C, D)
+
+
+def support_prototypes(features: Tensor, labels: Tensor, categories: int, per_category: int) -> Tensor:
+    """Features of each category's support images, taken in turn: somewhere for its prototypes to start (ours)."""
+    starts = []
+    for category in range(categories):
+        own = features[labels == category]
+        starts.append(own[torch.arange(per_category, device=own.device) % len(own)])
+    return torch.cat(starts)  # (m, D)

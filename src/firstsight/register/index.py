@@ -26,46 +26,47 @@ Tile: TypeAlias = NDArray[Any]  # (rows, centres) of distances, uint8 or int16
 class Centres:
     """The centres of a register in order of rank, with the category each answers for; grows by doubling."""
 
-    def __init__(self, words: int) -> None:
+    def __init__(self, empty: NDArray[Any]) -> None:
         self.count = 0
         self.distinct = True  # no two centres answer for one category
         self._owners: set[int] = set()
-        self._codes = np.zeros((64, words), dtype=np.uint64)
-        self.known = np.zeros(64, dtype=bool)  # compared the released way under the `reference` rule
-        self.owner = np.full(65, -1, dtype=np.int32)  # the category of each; the last is -1, for no centre
+        self._rows = empty  # (capacity, width); the first rows say how wide they are
+        self.known = np.zeros(0, dtype=bool)  # compared the released way under the `reference` rule
+        self.owner = np.full(1, -1, dtype=np.int32)  # the category of each; the last is -1, for no centre
 
     @property
-    def codes(self) -> Words:
-        return self._codes[: self.count]
+    def rows(self) -> NDArray[Any]:
+        return self._rows[: self.count]
 
-    def extend(self, codes: Words, owners: Sequence[int], known: Sequence[bool]) -> None:
-        first, self.count = self.count, self.count + len(codes)
+    def extend(self, rows: NDArray[Any], owners: Sequence[int], known: Sequence[bool]) -> None:
+        first, self.count = self.count, self.count + len(rows)
         self._owners.update(owners)
         self.distinct = len(self._owners) == self.count
-        if self.count > len(self._codes):
-            more = max(self.count, 2 * len(self._codes)) - len(self._codes)
-            self._codes = np.concatenate([self._codes, np.zeros((more, codes.shape[1]), dtype=np.uint64)])
+        if self.count > len(self._rows):
+            more = max(64, self.count, 2 * len(self._rows)) - len(self._rows)
+            room = np.zeros((more, rows.shape[1]), dtype=self._rows.dtype)
+            self._rows = np.concatenate([self._rows, room]) if len(self._rows) else room
             self.known = np.concatenate([self.known, np.zeros(more, dtype=bool)])
             self.owner = np.concatenate([self.owner, np.full(more, -1, dtype=np.int32)])
-        self._codes[first : self.count] = codes
+        self._rows[first : self.count] = rows
         self.known[first : self.count] = known
         self.owner[first : self.count] = owners
 
 
 class Index(Protocol):
-    """Where a register looks codes up. The centres are the register's; `add` says one has come."""
+    """Where a register looks rows up. The centres are the register's; `add` says one has come."""
 
     comparisons: int  # made to answer, so far
 
     def add(self, centre: int) -> None: ...
 
-    def find(self, row: Words) -> Place:
-        """Where one code stands."""
+    def find(self, row: NDArray[Any]) -> Place:
+        """Where one row stands."""
         ...
 
-    def look_up(self, rows: Words) -> Standing: ...
+    def look_up(self, rows: NDArray[Any]) -> Standing: ...
 
-    def update(self, standing: Standing, rows: Words, start: int) -> None:
+    def update(self, standing: Standing, rows: NDArray[Any], start: int) -> None:
         """The newest centre takes part from row `start` on."""
         ...
 
@@ -88,7 +89,7 @@ class Table:
 
     def add(self, centre: int) -> None:
         codes, distances, within = _by_distance(self.bits)
-        code = int(self.centres.codes[centre, 0])
+        code = int(self.centres.rows[centre, 0])
         if self.reference and self.centres.known[centre]:
             apart = (self.bits - popcount((codes & code).astype(np.uint64)[:, None])).astype(np.int16)
             self.standing.join(codes, centre, apart, self.centres.owner)
@@ -157,7 +158,7 @@ class Scan:
     def update(self, standing: Standing, rows: Words, start: int) -> None:
         newest = self.centres.count - 1
         self.comparisons += len(rows) - start
-        standing.join(slice(start, None), newest, hamming(rows[start:], self.centres.codes[newest]), self.centres.owner)
+        standing.join(slice(start, None), newest, hamming(rows[start:], self.centres.rows[newest]), self.centres.owner)
 
     def _compare(self, rows: Words, standing: Standing, start: int, stop: int) -> None:
         """Let all centres join these rows, tile by tile; the first tile finds the entries empty."""
@@ -198,7 +199,7 @@ class Scan:
 
     def _distances(self, rows: Words, first: int, stop: int, room: Room | None = None) -> Tile:
         """(rows, centres); single words are counted in bytes, where comparing is fastest."""
-        codes = self.centres.codes[first:stop]
+        codes = self.centres.rows[first:stop]
         if rows.shape[1] > 1:
             apart: Tile = hamming(rows[:, None], codes)
         elif room is None:

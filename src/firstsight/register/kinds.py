@@ -8,8 +8,12 @@ from typing import Any
 from firstsight.errors import StoreError
 from firstsight.protocols import Register
 from firstsight.register.codes import CodeRegister
+from firstsight.register.features import FeatureRegister
 
-KINDS = {CodeRegister.kind: CodeRegister}
+KINDS: dict[str, type[CodeRegister] | type[FeatureRegister]] = {
+    CodeRegister.kind: CodeRegister,
+    FeatureRegister.kind: FeatureRegister,
+}
 
 
 def of_header(header: Mapping[str, Any]) -> Register:

@@ -1,4 +1,4 @@
-"""How codes stand to the centres there are: the two nearest of different categories, and the first within reach."""
+"""How rows stand to the centres there are: the two nearest of different categories, and the first within reach."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-FAR = int(np.iinfo(np.int16).max)
+FAR = int(np.iinfo(np.int16).max)  # farther than any code
 NOBODY = -1
 
 Ints: TypeAlias = NDArray[np.int32]
-Distances: TypeAlias = NDArray[np.int16]
+Distances: TypeAlias = NDArray[Any]  # int16 where bits are counted, else float64
 
 
 class Place(NamedTuple):
-    """How one code stands: as `Standing`, in plain numbers."""
+    """How one row stands: as `Standing`, in plain numbers."""
 
     nearest: int
-    distance: int
+    distance: float
     second: int
-    second_distance: int
+    second_distance: float
     first: int
-    first_distance: int
+    first_distance: float
 
 
 class Standing:
-    """One entry per code: positions of centres (-1 for none) and their distances.
+    """One entry per row: positions of centres (-1 for none) and their distances.
 
     Centres join in order of rank, so on a tie the one that joined before stays. `owner` gives the category of
     every centre; its last entry is -1, so that nobody's centre (-1) is nobody's. With `reach` the first centre
@@ -35,11 +35,12 @@ class Standing:
 
     __slots__ = ("distance", "first", "first_distance", "nearest", "reach", "second", "second_distance")
 
-    def __init__(self, count: int, reach: int | None) -> None:
+    def __init__(self, count: int, reach: int | None, distances: type[np.number[Any]] = np.int16) -> None:
         self.reach = reach
+        far = FAR if distances is np.int16 else np.inf
         self.nearest, self.second, self.first = (np.full(count, NOBODY, dtype=np.int32) for _ in range(3))
         self.distance, self.second_distance, self.first_distance = (
-            np.full(count, FAR, dtype=np.int16) for _ in range(3)
+            np.full(count, far, dtype=distances) for _ in range(3)
         )
 
     def join(self, at: Any, centre: int | Ints, distance: Distances, owner: Ints) -> None:

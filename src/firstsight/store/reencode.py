@@ -86,5 +86,5 @@ def _anew(recorded: Recorded, rows: Mapping[int, NDArray[Any]], register: Regist
     if isinstance(event, Split):
         return replace(event, row=register.row_bytes(register.centre_of(np.stack([rows[i] for i in event.images]))))
     if isinstance(event, RadiusChanged):
-        return RadiusChanged(register.radius, register.radius)  # a number of the old code's bits
+        return RadiusChanged(register.radius, register.radius)  # a distance between the old model's rows
     return event

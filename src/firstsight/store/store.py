@@ -156,13 +156,13 @@ class Store:
         if made_by["fingerprint"] != model.fingerprint:
             raise StoreError(
                 f"{self.log.path} was written with another model ({made_by['fingerprint'][:12]}; "
-                f"this one is {model.fingerprint[:12]}), whose codes mean something else",
+                f"this one is {model.fingerprint[:12]}), whose rows mean something else",
                 f"use that model, or {remedy}",
             )
         if made_by["preprocess"] != model.preprocess:
             raise StoreError(
                 f"{self.log.path} was written with version {made_by['preprocess']} of the image path; "
-                f"this is version {model.preprocess}, and a pixel of difference flips bits",
+                f"this is version {model.preprocess}, and a pixel of difference changes rows",
                 f"use the release that wrote it, or {remedy}",
             )
 

@@ -45,7 +45,7 @@ def _suggest(store: Store, limit: int) -> list[Suggestion]:
             continue
         into, category = (one, other) if (known[0], sizes[one]) >= (known[1], sizes[other]) else (other, one)
         share = shared[pair] / max(1, min(sizes[one], sizes[other]))
-        nearness = 1 - apart[pair] / (2 * catalogue.radius + 1) if pair in apart else 0.0
+        nearness = _nearness(apart[pair], catalogue.radius) if pair in apart else 0.0
         suggestions.append(Suggestion(category, into, share + nearness, _reason(store, pair, shared, apart)))
     return sorted(suggestions, key=lambda s: (-s.score, s.category))[:limit]
 
@@ -66,15 +66,30 @@ def _between(store: Store) -> Counter[frozenset[str]]:
 
 
 def _centre_distances(store: Store) -> dict[frozenset[str], float]:
-    """How far apart the nearest centres of two categories are, up to one and a half times the radius."""
+    """How far apart the nearest centres of two categories are, up to one and a half times the radius.
+
+    Where distances are counted, one more than the radius is near in any case.
+    """
     nearest: dict[frozenset[str], float] = {}
     register, radius = store.register, store.catalogue.radius
     for row, category, _ in store.catalogue.centres():
         for candidate in register.neighbours(register.row_from(row), radius + max(1, radius / 2), NEIGHBOURS):
             pair = frozenset((category, candidate.category))
-            if len(pair) == 2 and candidate.distance < nearest.get(pair, float("inf")):
+            near = candidate.distance <= radius + max(_step(candidate.distance), radius / 2)
+            if len(pair) == 2 and near and candidate.distance < nearest.get(pair, float("inf")):
                 nearest[pair] = candidate.distance
     return nearest
+
+
+def _nearness(distance: float, radius: float) -> float:
+    """1 for the same centre, 0 where two balls no longer touch."""
+    touching = 2 * radius + _step(distance)
+    return 1 - distance / touching if touching else 1.0
+
+
+def _step(distance: float) -> int:
+    """Distances that are counted differ by 1 at least, measured ones by anything."""
+    return 1 if isinstance(distance, int) else 0
 
 
 def _rejected(store: Store) -> set[frozenset[str]]:

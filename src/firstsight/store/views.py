@@ -140,7 +140,7 @@ def describe(event: Event) -> str:
     """An event in a few words."""
     match event:
         case Assigned():
-            near = "" if event.distance is None else f", {event.distance} away"
+            near = "" if event.distance is None else f", {event.distance:g} away"
             by = {"person": ", as a person placed it before"}.get(event.decided_by, near)
             return f"{event.source} -> {event.category}{f' (via {event.via})' if event.via else ''}{by}"
         case Created():
@@ -157,7 +157,7 @@ def describe(event: Event) -> str:
         case Confirmed():
             return f"{_several(event.images)} confirmed"
         case RadiusChanged():
-            return f"radius {event.old} -> {event.new}"
+            return f"radius {event.old:g} -> {event.new:g}"
         case Undone():
             return f"event {', '.join(map(str, event.events))} undone"
 

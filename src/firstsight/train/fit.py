@@ -10,7 +10,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from firstsight.codes import hamming, pack, pairwise
 from firstsight.config import Settings
 from firstsight.data.folder import LabelledImages, check_support
 from firstsight.data.source import read_images
@@ -22,7 +21,8 @@ from firstsight.methods.model import Category, Model
 from firstsight.protocols import Progress, Silent
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.loop import Means, train
-from firstsight.train.support import Support
+from firstsight.train.pixels import PixelCache
+from firstsight.train.support import Stems, Support
 
 
 def fit(
@@ -52,18 +52,10 @@ def fit(
     if out is not None and resume and is_model(out):
         return _finished(out, device, settings, data, checkpoint)
     _check_place(out, Path(folder), checkpoint, resume)
-    began = time.monotonic()
     with checkpoint.held():
         model = untrained(settings, data, device)
-        support = Support(data, model, progress)
-        with progress.task("training", settings.epochs) as advance:
-
-            def on_epoch(epoch: int, means: Means) -> None:
-                checkpoint.record({"epoch": epoch + 1, "seconds": round(time.monotonic() - began, 3), **means})
-                advance()
-
-            train(model.network, support, checkpoint, on_epoch)
-        model.report = report(model, support, warnings) | {"seconds": round(time.monotonic() - began, 1)}
+        support = Support(data.labels, PixelCache(data.images, model.preprocess, progress), model, progress)
+        _train(model, support, checkpoint, warnings, progress)
         if out is not None:
             save_model(model, out, "".join(checkpoint.rows).encode())
             checkpoint.remove()
@@ -71,48 +63,42 @@ def fit(
 
 
 def fit_images(
-    data: LabelledImages, settings: Settings, device: str = "auto", progress: Progress | None = None
+    data: LabelledImages,
+    settings: Settings,
+    device: str = "auto",
+    progress: Progress | None = None,
+    pixels: PixelCache | None = None,
+    stems: Stems | None = None,
 ) -> Model:
-    """Train on images at hand, without a checkpoint and without saving."""
+    """Train on images at hand, without a checkpoint and without saving; pixels and stems can be another run's."""
     progress = progress or Silent()
-    began = time.monotonic()
     model = untrained(settings, data, device)
-    support = Support(data, model, progress)
-    with progress.task("training", settings.epochs) as advance:
-        train(model.network, support, Checkpoint(None, {}, 0), lambda epoch, means: advance())
-    model.report = report(model, support, []) | {"seconds": round(time.monotonic() - began, 1)}
+    pixels = pixels or PixelCache(data.images, model.preprocess, progress)
+    if pixels.preprocess != model.preprocess:
+        raise SettingsError(f"{settings.method} looks at images otherwise than the others", "run it by itself")
+    support = Support(data.labels, pixels, model, progress, stems)
+    _train(model, support, Checkpoint(None, {}, 0), [], progress)
     return model
 
 
-def report(model: Model, support: Support, warnings: list[str]) -> dict[str, Any]:
-    """How it came out: are the centres as far apart as asked, and are images where their centres are?"""
-    model.network.eval()
-    with torch.inference_mode():
-        codes = pack(torch.cat([model.network.hash_features(stem) for stem in support.central()]).cpu().numpy())
-    centres = model.centres
-    own = hamming(codes, centres[support.labels.cpu().numpy()])
-    between = pairwise(centres)
-    asked, closest, below = model.minimum_distance, int(between.min()), int((between < model.minimum_distance).sum())
-    within = float((own <= model.radius).mean())
-    lines = [
-        f"centres: closest pair {_bits(closest)} (asked {asked})",
-        f"{within:.0%} of the support within {_bits(model.radius)} of its own centre",
-    ]
-    if below:
-        lines.append(f"{below} of {len(between)} pairs of centres are closer than asked, and more easily confused")
-    return {
-        "lines": lines + warnings,
-        "minimum_distance": asked,
-        "closest": closest,
-        "pairs": len(between),
-        "pairs_below": below,
-        "radius": model.radius,
-        "support_within_radius": within,
-    }
+def _train(model: Model, support: Support, checkpoint: Checkpoint, warnings: list[str], progress: Progress) -> None:
+    """Train, let the network keep what its register needs of the support set, and say how it came out."""
+    began = time.monotonic()
+    if model.network.learns:
+        with progress.task("training", model.settings.epochs) as advance:
 
+            def on_epoch(epoch: int, means: Means) -> None:
+                checkpoint.record({"epoch": epoch + 1, "seconds": round(time.monotonic() - began, 3), **means})
+                advance()
 
-def _bits(count: int) -> str:
-    return "1 bit" if count == 1 else f"{count} bits"
+            train(model.network, support, checkpoint, on_epoch)
+    network = model.network.eval()
+    with torch.no_grad():
+        rows = torch.cat([network.rows(stem) for stem in support.central()]).float()
+        network.finish(rows, support.labels)
+    report = network.report(rows.cpu().numpy(), support.labels.cpu().numpy())
+    report["lines"] += warnings
+    model.report = report | {"seconds": round(time.monotonic() - began, 1)}
 
 
 def untrained(settings: Settings, data: LabelledImages, device: str) -> Model:
@@ -122,7 +108,7 @@ def untrained(settings: Settings, data: LabelledImages, device: str) -> Model:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         model = Model.assemble(settings, categories, where, blank=False)
-    if settings.cache_trunk and isinstance(model.trunk, nn.Identity):
+    if settings.cache_trunk and model.network.learns and isinstance(model.trunk, nn.Identity):
         raise SettingsError(
             f"cache_trunk: {settings.backbone} cannot be cut into a trunk and a tail",
             "train without --cache-trunk, or freeze the backbone with --train-stages 0",

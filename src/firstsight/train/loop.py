@@ -1,4 +1,4 @@
-"""Algorithm 2 of the paper, top to bottom.
+"""Algorithm 2 of the paper, top to bottom; every other method trains by it too.
 
 Sees the support set only. Nothing is evaluated here; the last epoch is the model.
 """
@@ -9,13 +9,12 @@ from collections.abc import Callable
 from math import isfinite
 from typing import TypeAlias
 
-import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from firstsight.devices import mixed_precision
 from firstsight.errors import TrainingError
-from firstsight.phe.model import PHE
+from firstsight.networks import Network
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.optim import Average, make_optimiser, set_learning_rates
 from firstsight.train.support import Support, seeded
@@ -23,9 +22,10 @@ from firstsight.train.support import Support, seeded
 Means: TypeAlias = dict[str, float]
 
 
-def train(network: PHE, support: Support, checkpoint: Checkpoint, on_epoch: Callable[[int, Means], None]) -> None:
+def train(network: Network, support: Support, checkpoint: Checkpoint, on_epoch: Callable[[int, Means], None]) -> None:
     """Train from where the checkpoint stands to the last epoch; `on_epoch` is told the mean of every loss term."""
     settings, device = network.settings, support.model.device
+    network.start(support.central(), support.labels)
     optimiser = make_optimiser(network.parameter_groups(), settings)
     average = Average(network, settings.ema) if settings.ema else None
     first = checkpoint.restore(network, optimiser, average)
@@ -38,8 +38,8 @@ def train(network: PHE, support: Support, checkpoint: Checkpoint, on_epoch: Call
 
         for stem, labels in support.batches(epoch):
             with mixed_precision(device, settings.precision):
-                outputs = network(stem)  # z, b, h
-            terms = network.losses(outputs, labels, masks)  # Eq. 1-10
+                outputs = network(stem)  # of PHE: z, b, h
+            terms = network.losses(outputs, labels, masks)  # of PHE: Eq. 1-10
 
             optimiser.zero_grad(set_to_none=True)
             terms["total"].backward()  # type: ignore[no-untyped-call]
@@ -49,7 +49,7 @@ def train(network: PHE, support: Support, checkpoint: Checkpoint, on_epoch: Call
             if average:
                 average.update(network)
             for name, value in terms.items():
-                sums[name] = sums.get(name, 0) + value.detach() * len(labels)
+                sums[name] = sums.get(name, 0) + value.detach() * len(labels) / network.views
 
         means = {name: float(value) / len(support) for name, value in sums.items()}
         if not all(isfinite(value) for value in means.values()):
@@ -62,6 +62,3 @@ def train(network: PHE, support: Support, checkpoint: Checkpoint, on_epoch: Call
 
     if average:
         average.give_to(network)
-    network.eval()
-    with torch.autocast(device.type, enabled=False):
-        network.freeze_centres()

@@ -8,45 +8,49 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from firstsight.data.ahead import ahead, or_error
-from firstsight.data.folder import LabelledImages
-from firstsight.data.images import CENTRE, ImageLike, Pixels, Preprocess, crop, resized
+from firstsight.data.images import CENTRE
 from firstsight.devices import mixed_precision
-from firstsight.errors import BadImages, ImageError, SettingsError
+from firstsight.errors import SettingsError
 from firstsight.methods.model import Model
 from firstsight.protocols import Progress
+from firstsight.train.pixels import PixelCache
 
-TRUNK_BATCH = 16
-PIXEL_BUDGET = 4 * 2**30  # bytes of decoded images kept; the rest is decoded again when needed
+TRUNK_BATCH = 64
+
+Stems: TypeAlias = dict[tuple[Any, ...], Tensor]  # trunk outputs that several runs share, by what made them
 
 
 class Support:
     """Images, labels, and how they reach the network."""
 
-    def __init__(self, data: LabelledImages, model: Model, progress: Progress) -> None:
+    def __init__(
+        self, labels: Sequence[int], pixels: PixelCache, model: Model, progress: Progress, stems: Stems | None = None
+    ) -> None:
         self.model = model
         self.settings = model.settings
-        self.labels = torch.tensor(data.labels, device=model.device)
-        self.pixels = PixelCache(data.images, model.preprocess)
-        self.pixels.fill(progress)
-        self.stems = self._store_trunk(progress) if self.settings.cache_trunk else None
+        self.labels = torch.tensor(labels, device=model.device)
+        self.pixels = pixels
+        self.stems: Tensor | None = None
+        if self.settings.cache_trunk and model.network.learns:
+            self.stems = self._stored({} if stems is None else stems, progress)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def batches(self, epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """One pass in random order: trunk outputs and labels."""
+        """One pass in random order: trunk outputs and labels, all views of a batch one after the other."""
         generator = seeded("cpu", self.settings.seed, "order and crops", epoch)
+        views = self.model.network.views
         order = torch.randperm(len(self), generator=generator)
-        draws = torch.rand(len(self), 3, generator=generator)  # where to crop, whether to flip; or which view
+        draws = torch.rand(len(self), views, 3, generator=generator)  # where to crop, whether to flip; or which view
         for indices in torch.split(order, self.settings.batch_size):
-            yield self._stem(indices, draws[indices]), self.labels[indices.to(self.labels.device)]
+            stem = self._stem(indices.repeat(views), draws[indices].transpose(0, 1).flatten(0, 1))
+            yield stem, self.labels[indices.to(self.labels.device)].repeat(views)
 
     def central(self) -> Iterator[Tensor]:
         """Trunk outputs of the central crops in fp32, in data order: what answering sees."""
@@ -67,9 +71,17 @@ class Support:
         with mixed_precision(self.model.device, self.settings.precision):
             return self.model.stem(self._crops(indices, draws))
 
-    def _crops(self, indices: Tensor, draws: Tensor) -> NDArray[np.uint8]:
-        size = self.model.preprocess.crop
-        return np.stack([crop(self.pixels[i], size, *d) for i, d in zip(indices.tolist(), draws.tolist(), strict=True)])
+    def _crops(self, indices: Tensor, draws: Tensor) -> Tensor:
+        return self.pixels.crops(indices, draws, self.model.device)
+
+    def _stored(self, stems: Stems, progress: Progress) -> Tensor:
+        """The trunk's outputs from an earlier run, if it had the same trunk and drew the same views."""
+        s = self.settings
+        key = (s.backbone, s.weights, s.image_size, s.train_stages, s.cache_trunk, s.precision, s.seed)
+        if key not in stems:
+            stems.clear()  # room for these
+            stems[key] = self._store_trunk(progress)
+        return stems[key]
 
     def _store_trunk(self, progress: Progress) -> Tensor:
         """The trunk's output for the central crop and N - 1 random views of every image."""
@@ -87,37 +99,7 @@ class Support:
                     for _ in some:
                         advance()
         assert stems is not None
-        self.pixels.kept.clear()
         return stems
-
-
-class PixelCache:
-    """Images decoded and resized once, as many as the budget holds."""
-
-    def __init__(self, images: Sequence[ImageLike], preprocess: Preprocess, budget: int = PIXEL_BUDGET) -> None:
-        self.images = images
-        self.preprocess = preprocess
-        self.budget = budget
-        self.kept: dict[int, Pixels] = {}
-
-    def fill(self, progress: Progress) -> None:
-        """Decode everything once; every image that cannot be used is reported in one error."""
-        bad: list[ImageError] = []
-        with progress.task("reading images", len(self.images)) as advance:
-            decoded = ahead(or_error(lambda image: resized(image, self.preprocess)), self.images, window=64)
-            for index, pixels in enumerate(decoded):
-                advance()
-                if isinstance(pixels, ImageError):
-                    bad.append(pixels)
-                elif pixels.nbytes <= self.budget:
-                    self.budget -= pixels.nbytes
-                    self.kept[index] = pixels
-        if bad:
-            raise BadImages(bad)
-
-    def __getitem__(self, index: int) -> Pixels:
-        kept = self.kept.get(index)
-        return kept if kept is not None else resized(self.images[index], self.preprocess)
 
 
 def seeded(device: torch.device | str, seed: int, purpose: str, number: int) -> torch.Generator:

@@ -1,0 +1,221 @@
+"""What every method is to training, to models and to the harness: a network that makes rows of images.
+
+It learns from the trunk's output, and says what register its rows are decided by. The two kinds: rows whose signs are
+codes, and rows that are features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from firstsight.bounds import ball_radius, minimum_distance
+from firstsight.codes import Words, hamming, pack, pairwise
+from firstsight.config import Rule, Settings
+from firstsight.errors import SettingsError
+from firstsight.register.codes import CodeRegister, closed_set
+from firstsight.register.features import FeatureRegister, Metric, closed_set_features
+
+Terms: TypeAlias = dict[str, Tensor]
+AnyRegister: TypeAlias = CodeRegister | FeatureRegister
+
+
+class Network(nn.Module):
+    """The part of a method that learns, for C known categories; `tail` is the part of the backbone that does.
+
+    A new method gives `rows` and `losses`, and what it must keep of the support set in `finish`.
+    """
+
+    views: ClassVar[int] = 1  # random crops of every image in a step
+    learns: ClassVar[bool] = True  # False: nothing to train, `finish` does everything
+    discovers: ClassVar[bool] = True  # False: only ever answers with known categories
+
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
+        super().__init__()
+        self.settings = settings
+        self.categories = categories
+        self.tail = tail
+        self.inputs = inputs
+
+    def rows(self, stem: Tensor) -> Tensor:
+        """One row per image, from the trunk's output: what a register compares."""
+        raise NotImplementedError
+
+    def forward(self, stem: Tensor) -> Any:
+        """What the losses are made of; runs in the precision of training."""
+        return self.rows(stem)
+
+    def losses(self, outputs: Any, labels: Tensor, generator: torch.Generator | None = None) -> Terms:
+        """Every loss term of a batch by name, and their `total`. Views come one after the other."""
+        raise NotImplementedError
+
+    def start(self, stems: Iterable[Tensor], labels: Tensor) -> None:
+        """Before training: the trunk's output for the support set, as often as asked for, in batches."""
+
+    def finish(self, rows: Tensor, labels: Tensor) -> None:
+        """After training: keep what the register needs of the support set's rows."""
+
+    def register(self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None) -> AnyRegister:
+        """A register of the known categories, where a stream starts."""
+        raise NotImplementedError
+
+    def closed_set(self, names: Sequence[str]) -> AnyRegister:
+        """A register that never discovers: the row every accuracy is printed beside."""
+        raise NotImplementedError
+
+    def report(self, rows: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, Any]:
+        """How it came out on the support set; `lines` are for people."""
+        raise NotImplementedError
+
+    @property
+    def radius(self) -> float:
+        """How far a known category reaches."""
+        raise NotImplementedError
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """What learns, by the names the optimiser's settings speak of."""
+        groups: dict[str, list[nn.Parameter]] = {"backbone": [], "feature_head": [], "heads": []}
+        for name, parameter in self.named_parameters():
+            part = {"tail": "backbone", "feature_head": "feature_head"}.get(name.split(".")[0], "heads")
+            if parameter.requires_grad:
+                groups[part].append(parameter)
+        return groups
+
+
+class HashNetwork(Network):
+    """Rows are hash features: their signs are the image's code, and a category is a ball of codes, or one code."""
+
+    ball: ClassVar[bool] = True  # False: only the very same code is the same category
+    centres: Tensor
+
+    def __init__(
+        self, tail: nn.Module, inputs: int, categories: int, settings: Settings, bits: int | None = None
+    ) -> None:
+        super().__init__(tail, inputs, categories, settings)
+        self.bits = bits or settings.bits
+        self.minimum_distance = minimum_distance_for(settings, categories, self.bits)
+        # h of every known category, frozen after training: what the register starts from
+        self.register_buffer("centres", torch.zeros(categories, self.bits))
+
+    @property
+    def radius(self) -> int:
+        return ball_radius(self.minimum_distance, self.settings.ball) if self.ball else 0
+
+    @property
+    def codes(self) -> Words:
+        """The code of every known category's centre."""
+        return pack(self.centres.cpu().numpy())
+
+    def finish(self, rows: Tensor, labels: Tensor) -> None:
+        """The centre of a category is the code most of its support images have."""
+        for category in range(self.categories):
+            own = rows[labels == category].sign()
+            if len(own):
+                codes, counts = torch.unique(own, dim=0, return_counts=True)
+                self.centres[category] = codes[counts.argmax()]
+
+    def register(self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None) -> CodeRegister:
+        if not self.discovers:
+            return self.closed_set(names)
+        radius = self.radius if radius is None else radius
+        return CodeRegister(self.bits, radius, list(names), self.codes, rule or self.settings.rule)  # type: ignore[arg-type]
+
+    def closed_set(self, names: Sequence[str]) -> CodeRegister:
+        return closed_set(self.bits, names, self.codes)
+
+    def report(self, rows: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, Any]:
+        """Are the centres as far apart as asked, and are images where their centres are?"""
+        own = hamming(pack(rows), self.codes[labels])
+        between = pairwise(self.codes)
+        asked, closest, below = self.minimum_distance, int(between.min()), int((between < self.minimum_distance).sum())
+        within = float((own <= self.radius).mean())
+        reach = f"within {_bits(self.radius)} of its own centre" if self.ball else "has its category's code"
+        lines = [f"centres: closest pair {_bits(closest)} (asked {asked})", f"{within:.0%} of the support {reach}"]
+        if below:
+            lines.append(f"{below} of {len(between)} pairs of centres are closer than asked, and more easily confused")
+        return {
+            "lines": lines,
+            "minimum_distance": asked,
+            "closest": closest,
+            "pairs": len(between),
+            "pairs_below": below,
+            "radius": self.radius,
+            "support_within_radius": within,
+        }
+
+
+class FeatureNetwork(Network):
+    """Rows are features: a category is what lies near its centre."""
+
+    metric: ClassVar[Metric] = "cosine"
+    centres: Tensor
+    reach: Tensor
+
+    def __init__(
+        self, tail: nn.Module, inputs: int, categories: int, settings: Settings, dimensions: int | None = None
+    ) -> None:
+        super().__init__(tail, inputs, categories, settings)
+        self.register_buffer("centres", torch.zeros(categories, dimensions or inputs))
+        self.register_buffer("reach", torch.zeros((), dtype=torch.float64))
+
+    @property
+    def radius(self) -> float:
+        return float(self.reach)
+
+    def finish(self, rows: Tensor, labels: Tensor) -> None:
+        """The centre of a category is the mean of its support images."""
+        for category in range(self.categories):
+            if (own := rows[labels == category]).numel():
+                self.centres[category] = own.mean(0)
+
+    def register(self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None) -> FeatureRegister:
+        if rule not in (None, "nearest"):
+            raise SettingsError(f"rule is {rule!r}; a method that compares features has nearest only")
+        if not self.discovers:
+            return self.closed_set(names)
+        return FeatureRegister(self.metric, self.radius if radius is None else radius, list(names), self._points())
+
+    def closed_set(self, names: Sequence[str]) -> FeatureRegister:
+        return closed_set_features(self.metric, list(names), self._points())
+
+    def report(self, rows: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, Any]:
+        """How much of the support set its register would call by its name."""
+        names = [str(i) for i in range(self.categories)]
+        answers = self.register(names).assign_many(rows)
+        own = float((answers.category == labels).mean())
+        lines = [f"{own:.0%} of the support is nearest to its own category's centre and within reach of it"]
+        return {"lines": lines, "radius": self.radius, "support_within_radius": own}
+
+    def _points(self) -> NDArray[np.float32]:
+        return np.asarray(self.centres.cpu().numpy())
+
+
+def minimum_distance_for(settings: Settings, known: int, bits: int | None = None) -> int:
+    """d_max for the categories expected: as set, or twice the known ones as far as the code has room."""
+    bits = bits or settings.bits
+    if known > 2**bits:
+        raise SettingsError(
+            f"{known} known categories do not fit in {bits} bits, which give {2**bits} codes",
+            f"use --bits {(known - 1).bit_length()} or more",
+        )
+    expected = settings.expected_categories or min(2 * known, 2**bits)
+    if expected < known:
+        raise SettingsError(
+            f"expected_categories is {expected}, fewer than the {known} known ones", "leave it out, or count those too"
+        )
+    return minimum_distance(bits, expected, settings.distance_rule)
+
+
+def weighted(terms: Mapping[str, Tensor], **weights: float) -> Terms:
+    """The terms with their `total`: each as it is, unless a weight is given."""
+    total = sum((weights.get(name, 1.0) * value for name, value in terms.items()), torch.zeros(()))
+    return {**terms, "total": total}
+
+
+def _bits(count: int) -> str:
+    return "1 bit" if count == 1 else f"{count} bits"

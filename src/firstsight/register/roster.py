@@ -1,0 +1,230 @@
+"""What every register of centres is: names, ids, centres by rank, and answers from where rows stand to them.
+
+How far a row is from a centre is the business of the kind of register, and of its index.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.errors import SettingsError
+from firstsight.protocols import Assignment, Candidate, Centre
+from firstsight.register.assignments import Assignments
+from firstsight.register.index import Centres, Index
+from firstsight.register.standing import Standing
+
+
+class Roster(ABC):
+    """Categories as balls around centres; a row outside every ball founds a new category.
+
+    A kind of register says what its rows are, what distances are, and where it looks rows up.
+    """
+
+    kind: ClassVar[str]
+    stored: ClassVar[str]  # the type of a row's values in a log
+    distances: ClassVar[type[np.number[Any]]]
+    radius: Any
+
+    def __init__(self, names: Sequence[str], centres: NDArray[Any] | None, first: bool = False) -> None:
+        """With `first` the oldest centre within the radius answers, else the nearest."""
+        if (0 if centres is None else len(centres)) != len(names):
+            raise SettingsError(f"{len(names)} names need as many centres, one row each")
+        self._first = first
+        self.known = len(names)
+        self.names = list(names)
+        self._known_centres = [] if centres is None else [Centre(c, n, n) for c, n in zip(centres, names, strict=True)]
+        self.rebuild(self._known_centres)
+
+    # ------------------------------------------------------------------ what a kind of register adds
+
+    @abstractmethod
+    def _no_centres(self) -> Centres: ...
+
+    @abstractmethod
+    def _new_index(self) -> Index: ...
+
+    @property
+    @abstractmethod
+    def _chunk(self) -> int:
+        """Rows decided together while categories are born, each of which is compared with the rows to come."""
+
+    def _comparable(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows (or one) as the index compares them."""
+        return rows
+
+    # ------------------------------------------------------------------ keeping
+
+    @property
+    def comparisons(self) -> int:
+        """How often a row was compared with a centre, or looked up, since the last rebuild."""
+        return self._index.comparisons
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def known_centres(self) -> list[Centre]:
+        return list(self._known_centres)
+
+    def row_bytes(self, row: NDArray[Any]) -> bytes:
+        return row.astype(self.stored).tobytes()
+
+    @classmethod
+    def row_from(cls, content: bytes) -> NDArray[Any]:
+        return np.frombuffer(content, dtype=cls.stored).astype(np.dtype(cls.stored).newbyteorder("="))
+
+    def _known_as_text(self) -> list[list[str]]:
+        """The known categories for a header."""
+        return [[c.category, self.row_bytes(c.row).hex()] for c in self._known_centres]
+
+    @classmethod
+    def _known_of(cls, header: Mapping[str, Any]) -> tuple[list[str], NDArray[Any] | None]:
+        """The names and centres of the known categories in a header."""
+        rows = [cls.row_from(bytes.fromhex(row)) for _, row in header["known"]]
+        return [name for name, _ in header["known"]], np.stack(rows) if rows else None
+
+    def rebuild(self, centres: Iterable[Centre], reserved: Iterable[str] = ()) -> None:
+        """Start again from these centres, given in order of rank: on a tie, and for `first`, the one before answers.
+
+        A category may have several, and those of merged categories answer for another.
+        """
+        self.names = self.names[: self.known]  # a new list: answers given earlier keep theirs
+        self._position = {name: i for i, name in enumerate(self.names)}
+        self._centres = self._no_centres()
+        self._owner_of: list[int] = []  # the category each centre answers for, and
+        self._home: list[int] = []  # the one it was made for
+        self._merged = False
+        self._born = 0
+        self._reserved = set(reserved)
+        if centres := list(centres):
+            rows, categories, homes = zip(*centres, strict=True)
+            self._append(self._comparable(np.stack(rows)), categories, homes)
+        self._index = self._new_index()
+
+    def next_name(self) -> str:
+        """new-1, new-2, ... passing over names that mean something already."""
+        while (name := f"new-{self._born + 1}") in self._position or name in self._reserved:
+            self._born += 1
+        return name
+
+    def _found(self, row: NDArray[Any]) -> str:
+        """Make a row, as it is compared, the centre of a new category."""
+        name = self.next_name()
+        self._append(row[None], [name], [name])
+        self._index.add(self._centres.count - 1)
+        return name
+
+    def _append(self, rows: NDArray[Any], categories: Sequence[str], homes: Sequence[str]) -> None:
+        owner = [self._position_of(category) for category in categories]
+        home = [self._position_of(name) for name in homes]
+        self._centres.extend(rows, owner, [each < self.known for each in home])
+        self._owner_of += owner
+        self._home += home
+        self._merged |= owner != home
+
+    def _position_of(self, name: str) -> int:
+        if name not in self._position:
+            self._position[name] = len(self.names)
+            self.names.append(name)
+        return self._position[name]
+
+    # ------------------------------------------------------------------ answering
+
+    def match(self, row: NDArray[Any]) -> Assignment:
+        """What this row is; changes nothing."""
+        nearest, distance, second, second_distance, chosen, apart = self._index.find(self._comparable(row))
+        if not self._first:
+            chosen, apart = (nearest if distance <= self.radius else -1), distance
+        owner = self._owner_of
+        if chosen < 0:
+            near = Candidate(self.names[owner[nearest]], distance) if nearest >= 0 else None
+            return Assignment(None, True, False, distance if near else None, self.radius, near)
+        if owner[chosen] == owner[nearest]:
+            nearest, distance = second, second_distance
+        category, home = owner[chosen], self._home[chosen]
+        return Assignment(
+            category=self.names[category],
+            is_new=category >= self.known,
+            created=False,
+            distance=apart,
+            radius=self.radius,
+            runner_up=Candidate(self.names[owner[nearest]], distance) if nearest >= 0 else None,
+            via=self.names[home] if home != category else None,
+        )
+
+    def assign(self, row: NDArray[Any]) -> Assignment:
+        """Match, and register a new category when nothing matches."""
+        answer = self.match(row)
+        if answer.category is not None:
+            return answer
+        return replace(answer, category=self._found(self._comparable(row)), created=True)
+
+    def assign_many(self, rows: NDArray[Any]) -> Assignments:
+        """Exactly what assigning the rows one by one gives, new categories included."""
+        rows = self._comparable(rows)
+        whole = Standing(len(rows), self._reach, self.distances)
+        founders: list[tuple[int, int]] = []
+        start, size = 0, self._chunk
+        while start < len(rows):
+            chunk = rows[start : start + size]
+            standing = self._index.look_up(chunk)
+            born = self._found_all(chunk, standing)
+            founders += [(start + row, centre) for row, centre in born]
+            whole.put(slice(start, start + size), standing)
+            start, size = start + size, self._chunk if born else min(2 * size, 16 * self._chunk)
+        return self._assignments(whole, founders)
+
+    def _found_all(self, rows: NDArray[Any], standing: Standing) -> list[tuple[int, int]]:
+        """Found a category for every row nothing answers, in turn: (row, its centre). Each takes part from then on."""
+        founders: list[tuple[int, int]] = []
+        start = 0
+        while len(unmatched := np.flatnonzero(self._chosen(standing)[start:] < 0)):
+            founder = start + int(unmatched[0])
+            self._found(rows[founder])
+            founders.append((founder, self._centres.count - 1))
+            start = founder + 1
+            self._index.update(standing, rows, start)
+        return founders
+
+    @property
+    def _reach(self) -> Any:
+        return self.radius if self._first else None
+
+    def _chosen(self, standing: Standing) -> NDArray[np.int32]:
+        """The centre that answers each row, -1 for none."""
+        if self._first:
+            return standing.first
+        return np.where(standing.distance <= self.radius, standing.nearest, np.int32(-1))
+
+    def _assignments(self, standing: Standing, founders: list[tuple[int, int]]) -> Assignments:
+        """Word what stands about every row; the founders answer for themselves."""
+        owner, chosen = self._centres.owner, self._chosen(standing)
+        distance = standing.distance
+        if self._first:
+            distance = np.where(chosen >= 0, standing.first_distance, distance)
+        category = owner[chosen]
+        nearest_answers = (chosen >= 0) & (category == owner[standing.nearest])
+        runner_up = owner[np.where(nearest_answers, standing.second, standing.nearest)]
+        runner_up_distance = np.where(nearest_answers, standing.second_distance, standing.distance)
+        home = np.append(np.asarray(self._home, dtype=np.int32), np.int32(-1))[chosen] if self._merged else category
+        created = np.zeros(len(chosen), dtype=bool)
+        if founders:
+            rows, centres = (list(column) for column in zip(*founders, strict=True))
+            category[rows], created[rows] = owner[centres], True
+        return Assignments(
+            names=self.names,
+            known=self.known,
+            radius=self.radius,
+            category=category,
+            via=np.where(home != category, home, np.int32(-1)) if self._merged else np.full_like(category, -1),
+            created=created,
+            distance=distance,
+            runner_up=runner_up,
+            runner_up_distance=runner_up_distance,
+            compared=standing.nearest >= 0,
+        )

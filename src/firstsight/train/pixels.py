@@ -1,0 +1,122 @@
+"""Images decoded and resized once, and the crops that are cut from them: on the device where that is a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from firstsight.data.ahead import ahead, or_error
+from firstsight.data.images import CENTRE, ImageLike, Pixels, Preprocess, crop, resized
+from firstsight.errors import BadImages, ImageError
+from firstsight.protocols import Progress
+
+BUDGET = 4 * 2**30  # bytes of decoded images kept; the rest is decoded again when needed
+DEVICE_SHARE = 0.25  # of a GPU's free memory that images may take
+
+
+class PixelCache:
+    """A sequence of images at training's size, the first in memory as far as the budget goes.
+
+    Kept one after the other in one array, which processes share once it is in a file.
+    """
+
+    def __init__(
+        self, images: Sequence[ImageLike], preprocess: Preprocess, progress: Progress, budget: int = BUDGET
+    ) -> None:
+        """Decode everything once; every image that cannot be used is reported in one error."""
+        self.images = images
+        self.preprocess = preprocess
+        self.file: Path | None = None
+        self.on_device: dict[torch.device, Flat] = {}
+        kept: list[Pixels] = []
+        bad: list[ImageError] = []
+        with progress.task("reading images", len(images)) as advance:
+            for pixels in ahead(or_error(lambda image: resized(image, preprocess)), images, window=64):
+                advance()
+                if isinstance(pixels, ImageError):
+                    bad.append(pixels)
+                else:
+                    budget -= pixels.nbytes
+                    if budget >= 0:
+                        kept.append(pixels)
+        if bad:
+            raise BadImages(bad)
+        self.shapes = np.array([pixels.shape[:2] for pixels in kept], dtype=np.int64).reshape(-1, 2)
+        self.first = np.cumsum(self.shapes.prod(1)) - self.shapes.prod(1)
+        self.pixels: NDArray[np.uint8] = np.concatenate(
+            [p.reshape(-1, 3) for p in kept] or [np.zeros((0, 3), np.uint8)]
+        )
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, index: int) -> Pixels:
+        if index >= len(self.shapes):
+            return resized(self.images[index], self.preprocess)
+        height, width = self.shapes[index]
+        first = self.first[index]
+        return self.pixels[first : first + height * width].reshape(height, width, 3)
+
+    def crops(self, indices: Tensor, draws: Tensor, device: torch.device) -> Tensor:
+        """Square uint8 crops (N, S, S, 3) on the device; a row of `draws` is where to crop and whether to flip."""
+        size = self.preprocess.crop
+        if self._fits(device):
+            if device not in self.on_device:
+                self.on_device[device] = Flat(self.pixels, self.shapes, device)
+            return self.on_device[device].crops(indices.to(device), draws.to(device), size)
+        cut = [crop(self[i], size, *d) for i, d in zip(indices.tolist(), draws.tolist(), strict=True)]
+        return torch.from_numpy(np.stack(cut)).to(device)
+
+    def share(self, file: Path) -> None:
+        """Keep the pixels in a file from now on, so that pickling takes no copy of them."""
+        self.pixels.tofile(file)
+        self.file = file
+        self.pixels = self._mapped()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "on_device": {}, **({} if self.file is None else {"pixels": None})}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.file is not None:
+            self.pixels = self._mapped()
+
+    def _mapped(self) -> NDArray[np.uint8]:
+        assert self.file is not None
+        return np.memmap(self.file, dtype=np.uint8, mode="c").reshape(-1, 3)
+
+    def _fits(self, device: torch.device) -> bool:
+        if device.type != "cuda" or len(self.shapes) < len(self.images):
+            return False
+        return device in self.on_device or self.pixels.nbytes < DEVICE_SHARE * torch.cuda.mem_get_info(device)[0]
+
+
+class Flat:
+    """Images of any shape one after the other in one tensor: crops of a whole batch are one lookup."""
+
+    def __init__(self, pixels: NDArray[np.uint8], shapes: NDArray[np.int64], device: torch.device) -> None:
+        self.height, self.width = torch.tensor(shapes, device=device).T
+        sizes = self.height * self.width
+        self.first = sizes.cumsum(0) - sizes
+        self.pixels = torch.from_numpy(pixels).to(device)  # (all pixels, 3)
+
+    def crops(self, indices: Tensor, draws: Tensor, size: int) -> Tensor:
+        """What `data.images.crop` cuts from each of these images."""
+        height, width = self.height[indices], self.width[indices]
+        top, left = _offsets(height - size, draws[:, 0]), _offsets(width - size, draws[:, 1])
+        steps = torch.arange(size, device=indices.device)
+        flip = (draws[:, 2] > CENTRE)[:, None]
+        columns = left[:, None] + torch.where(flip, size - 1 - steps, steps)  # (N, S)
+        rows = self.first[indices, None] + (top[:, None] + steps) * width[:, None]  # (N, S)
+        return self.pixels[rows[:, :, None] + columns[:, None, :]]
+
+
+def _offsets(room: Tensor, place: Tensor) -> Tensor:
+    drawn = torch.minimum((place.double() * (room + 1)).long(), room)
+    return torch.where(place == CENTRE, (room / 2).round().long(), drawn)
