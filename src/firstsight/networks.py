@@ -98,7 +98,7 @@ class HashNetwork(Network):
     ) -> None:
         super().__init__(tail, inputs, categories, settings)
         self.bits = bits or settings.bits
-        self.minimum_distance = minimum_distance_for(settings, categories, self.bits)
+        self.minimum_distance = minimum_distance_for(settings, categories, self.bits) if self.ball else 1
         # h of every known category, frozen after training: what the register starts from
         self.register_buffer("centres", torch.zeros(categories, self.bits))
 
@@ -213,7 +213,7 @@ def minimum_distance_for(settings: Settings, known: int, bits: int | None = None
 
 def weighted(terms: Mapping[str, Tensor], **weights: float) -> Terms:
     """The terms with their `total`: each as it is, unless a weight is given."""
-    total = sum((weights.get(name, 1.0) * value for name, value in terms.items()), torch.zeros(()))
+    total = torch.stack([weights.get(name, 1.0) * value for name, value in terms.items()]).sum()
     return {**terms, "total": total}
 
 

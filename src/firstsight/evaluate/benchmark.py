@@ -77,8 +77,7 @@ class Task:
 def runs(data: str, methods: Sequence[str], bits: Sequence[int], seeds: int, known_share: int = 50) -> list[Run]:
     """All trainings of a table, those that tell most first: every method once before the next seed."""
     names = dict.fromkeys([*methods, *ALWAYS])
-    lengths: dict[str, list[int | None]] = {name: list(bits) if method(name).bits else [None] for name in names}
-    wanted = [Run(data, m, b, seed, known_share) for seed in range(seeds) for m in names for b in lengths[m]]
+    wanted = [Run(data, m, b, s, known_share) for s in range(seeds) for m in names for b in method(m).lengths(bits)]
     return [run for run in wanted if run.method != "offline-kmeans" or run.seed == 0]  # it learns nothing
 
 

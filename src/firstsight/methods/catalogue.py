@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from firstsight.config import PRESETS, Settings
 from firstsight.errors import SettingsError
@@ -14,14 +14,14 @@ from firstsight.errors import SettingsError
 if TYPE_CHECKING:
     from firstsight.networks import Network
 
-Decides = Literal["ball", "exact code", "distance", "never discovers", "offline"]
+Decides: TypeAlias = Literal["ball", "exact code", "distance", "never discovers", "offline"]
 
 
 @dataclass(frozen=True)
 class Method:
     """A method: where its network is, how its rows are decided, and the settings it starts from.
 
-    `bits` is False where code lengths mean nothing to it. `paper` says which row of which of the paper's tables it is.
+    `bits` says which code lengths it has, if any. `paper` is the table and the row of the paper that it is.
     """
 
     name: str
@@ -29,50 +29,138 @@ class Method:
     decides: Decides
     about: str
     changes: Mapping[str, Any] = field(default_factory=dict)
-    bits: bool = True
+    bits: Literal["any", "none", "powers of two"] = "any"
     paper: tuple[str, str] | None = None
 
     @property
     def on_the_fly(self) -> bool:
         return self.decides != "offline"
 
+    def lengths(self, bits: Sequence[int]) -> list[int | None]:
+        """Those of these code lengths that it has; one None where they mean nothing to it."""
+        if self.bits == "none":
+            return [None]
+        return [length for length in bits if self.bits == "any" or length & (length - 1) == 0]
+
     def settings(self, **changes: Any) -> Settings:
         """Its settings with changes on top."""
         return Settings.of({"method": self.name, **self.changes, **changes})
 
 
-MAIN = "tab:method-comparison"
-METHODS = {
-    method.name: method
-    for method in (
-        Method("phe", "firstsight.phe.model:PHE", "ball", "Prototypical Hash Encoding", paper=(MAIN, "PHE")),
-        Method(
-            "phe-paper",
-            "firstsight.phe.model:PHE",
-            "ball",
-            "PHE to the letter of the paper; told how many categories come",
-            PRESETS["paper"],
-            paper=(MAIN, "PHE"),
-        ),
-        Method(
-            "closed-set", "firstsight.methods.classifier:ClosedSet", "never discovers", "PHE, known categories only"
-        ),
-        Method(
-            "closed-set-ce",
-            "firstsight.methods.classifier:Classifier",
-            "never discovers",
-            "linear classifier, cross-entropy",
-            bits=False,
-        ),
-        Method(
-            "offline-kmeans",
-            "firstsight.methods.leader:ClassMeans",
-            "offline",
-            "k-means over the whole stream, told the number of categories; frozen features",
-            bits=False,
-        ),
-    )
-}
+MAIN, HASHES = "tab:method-comparison", "tab:results-hash"
+LOSSES, STRATEGIES, FEATURES = "tab:ablation1", "tab:ablation2", "tab:feature-learning-methods"
+PHE, HASH = "firstsight.phe.model:PHE", "firstsight.methods.deep_hash"
+EXACT: Decides = "exact code"
+NEVER: Decides = "never discovers"
+
+_ALL = (
+    Method("phe", PHE, "ball", "Prototypical Hash Encoding", paper=(MAIN, "PHE")),
+    Method(
+        "phe-paper",
+        PHE,
+        "ball",
+        "PHE to the letter; told how many categories come",
+        PRESETS["paper"],
+        "any",
+        (MAIN, "PHE"),
+    ),
+    Method("smile", "firstsight.methods.smile:Smile", EXACT, "sign and magnitude by SupCon", paper=(MAIN, "SMILE")),
+    Method(
+        "hash-baseline", "firstsight.methods.smile:HashBaseline", EXACT, "SMILE's baseline: SupCon on hash features"
+    ),
+    Method("closed-set", "firstsight.methods.classifier:ClosedSet", NEVER, "PHE, nearest known category"),
+    Method("closed-set-ce", "firstsight.methods.classifier:Classifier", NEVER, "linear classifier", bits="none"),
+    Method(
+        "ncm", "firstsight.methods.leader:ClassMeans", "distance", "nearest class mean, frozen features", bits="none"
+    ),
+    Method(
+        "slc",
+        "firstsight.methods.leader:LeaderClustering",
+        "distance",
+        "sequential leader clustering",
+        bits="none",
+        paper=(MAIN, "SLC"),
+    ),
+    Method(
+        "rankstat",
+        "firstsight.methods.indices:RankStat",
+        EXACT,
+        "top 3 of 32 dimensions",
+        bits="none",
+        paper=(MAIN, "RankStat"),
+    ),
+    Method(
+        "wta",
+        "firstsight.methods.indices:WinnerTakesAll",
+        EXACT,
+        "winners of 3 groups of 16",
+        bits="none",
+        paper=(MAIN, "WTA"),
+    ),
+    Method("dpn", f"{HASH}:Dpn", EXACT, "Deep Polarized Network", paper=(HASHES, "DPN")),
+    Method(
+        "orthohash", f"{HASH}:OrthoHash", EXACT, "cosine with a margin to random codes", paper=(HASHES, "OrthoHash")
+    ),
+    Method(
+        "csq",
+        f"{HASH}:Csq",
+        EXACT,
+        "Central Similarity Quantization, Hadamard centres",
+        bits="powers of two",
+        paper=(HASHES, "CSQ"),
+    ),
+    Method("csq-mc", f"{HASH}:CsqSeparated", EXACT, "CSQ with handcrafted centres", paper=(HASHES, "CSQ-MC")),
+    Method("mdsh", f"{HASH}:Mdsh", EXACT, "minimal-distance-separated centres", paper=(HASHES, "MDSH")),
+    Method(
+        "mdsh-ball", f"{HASH}:MdshBall", "ball", "MDSH decided by the Hamming ball", paper=(HASHES, "MDSH+Hamming Ball")
+    ),
+    Method(
+        "simgcd",
+        "firstsight.methods.simgcd:SimGcd",
+        "ball",
+        "SimGCD's prototypes as centres",
+        paper=(FEATURES, "SimGCD"),
+    ),
+    Method(
+        "simgcd-mc",
+        "firstsight.methods.simgcd:SimGcdFixed",
+        "ball",
+        "SimGCD with handcrafted centres",
+        paper=(FEATURES, "SimGCD-MC"),
+    ),
+    Method(
+        "phe-fixed-h",
+        "firstsight.methods.fixed:FixedCentres",
+        "ball",
+        "PHE with handcrafted centres",
+        paper=(STRATEGIES, "Fixed-h"),
+    ),
+    Method(
+        "linear-cls",
+        "firstsight.methods.fixed:LinearFeatures",
+        "ball",
+        "that, on a linear classifier's features",
+        paper=(STRATEGIES, "Linear Cls"),
+    ),
+    Method(
+        "supcon-cls",
+        "firstsight.methods.fixed:ContrastiveFeatures",
+        "ball",
+        "that, on SupCon's features",
+        paper=(STRATEGIES, "Supcon Cls"),
+    ),
+    Method("phe-no-lp", PHE, "ball", "PHE without L_p", {"gamma": 0.0}, paper=(LOSSES, "without L_p")),
+    Method("phe-no-lc", PHE, "ball", "PHE without L_c", {"alpha": 0.0}, paper=(LOSSES, "without L_c")),
+    Method("phe-no-lf", PHE, "ball", "PHE without L_f", {"beta": 0.0}, paper=(LOSSES, "without L_f")),
+    Method(
+        "offline-kmeans",
+        "firstsight.methods.leader:ClassMeans",
+        "offline",
+        "k-means of the whole stream, told the number",
+        bits="none",
+    ),
+)
+METHODS = {method.name: method for method in _ALL}
 
 
 def method(name: str) -> Method:

@@ -53,9 +53,11 @@ def chosen_reach(rows: NDArray[np.float32], labels: NDArray[np.int64], metric: M
     """The radius under which simulated discovery is most accurate, over all folds."""
     generator = np.random.default_rng(seed)
     streams = [HeldOut(rows, labels, metric, fold, generator) for fold in range(FOLDS)]
-    tried = np.quantile(np.concatenate([stream.nearest for stream in streams]), np.linspace(0.02, 0.98, REACHES))
-    scores = [np.mean([stream.accuracy(float(reach)) for stream in streams]) for reach in tried]
-    return float(tried[int(np.argmax(scores))])
+    low, high = np.quantile(np.concatenate([stream.nearest for stream in streams]), (0.02, 0.98))
+    tried = np.linspace(low, high, REACHES)
+    scores = np.array([np.mean([stream.accuracy(float(reach)) for stream in streams]) for reach in tried])
+    best = np.flatnonzero(scores == scores.max())
+    return float(tried[best[len(best) // 2]])  # the middle, where a stretch is equally good
 
 
 class HeldOut:

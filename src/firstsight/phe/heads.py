@@ -22,7 +22,7 @@ class FeatureHead(nn.Sequential):
     def __init__(self, inputs: int, outputs: int, form: Form = "released") -> None:
         layers: list[nn.Module] = [nn.Linear(inputs, outputs)]
         super().__init__(*layers, *([nn.GELU()] if form == "released" else []))
-        _initialise(self)
+        initialise(self)
 
 
 class HashHead(nn.Module):
@@ -46,7 +46,7 @@ class HashHead(nn.Module):
         self.norm = nn.BatchNorm1d(BOTTLENECK, momentum=MOMENTUM)
         self.last = nn.Linear(BOTTLENECK, bits, bias=False)
         self.shared = norm == "shared"
-        _initialise(self)
+        initialise(self)
 
     def forward(self, features: Tensor) -> Tensor:
         """The hash features b of images. A lone image in training is normalised by the running statistics."""
@@ -71,7 +71,8 @@ class HashHead(nn.Module):
         return output
 
 
-def _initialise(head: nn.Module) -> None:
+def initialise(head: nn.Module) -> None:
+    """Small normal weights, no bias."""
     for layer in head.modules():
         if isinstance(layer, nn.Linear):
             nn.init.trunc_normal_(layer.weight, std=0.02)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import cos, pi
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,14 +17,15 @@ WARMUP_RATE = 1e-4
 
 def make_optimiser(groups: dict[str, list[nn.Parameter]], settings: Settings) -> Optimizer:
     """AdamW with one group per part of the model; the base rate of each is kept beside it."""
-    parts = []
+    parts: list[dict[str, Any]] = []
     for name, parameters in groups.items():
         rate = settings.lr_backbone if name == "backbone" else settings.lr
         of_features = name in ("backbone", "feature_head")
         decay = settings.weight_decay_features if of_features else settings.weight_decay
         if parameters:
-            parts.append({"params": parameters, "base_lr": rate, "lr": rate, "weight_decay": decay})
-    return AdamW(parts, fused=True)
+            lr = torch.tensor(rate, device=parameters[0].device) if parameters[0].is_cuda else rate
+            parts.append({"params": parameters, "base_lr": rate, "lr": lr, "weight_decay": decay})
+    return AdamW(parts, fused=True, capturable=all(part["params"][0].is_cuda for part in parts))
 
 
 def learning_rate(base: float, epoch: int, settings: Settings) -> float:
@@ -41,7 +43,11 @@ def learning_rate(base: float, epoch: int, settings: Settings) -> float:
 
 def set_learning_rates(optimiser: Optimizer, epoch: int, settings: Settings) -> None:
     for group in optimiser.param_groups:
-        group["lr"] = learning_rate(group["base_lr"], epoch, settings)
+        rate = learning_rate(group["base_lr"], epoch, settings)
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)  # in place: a recorded step reads it there
+        else:
+            group["lr"] = rate
 
 
 class Average:

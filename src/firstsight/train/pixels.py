@@ -66,7 +66,7 @@ class PixelCache:
     def crops(self, indices: Tensor, draws: Tensor, device: torch.device) -> Tensor:
         """Square uint8 crops (N, S, S, 3) on the device; a row of `draws` is where to crop and whether to flip."""
         size = self.preprocess.crop
-        if self._fits(device):
+        if self.fits(device):
             if device not in self.on_device:
                 self.on_device[device] = Flat(self.pixels, self.shapes, device)
             return self.on_device[device].crops(indices.to(device), draws.to(device), size)
@@ -91,7 +91,8 @@ class PixelCache:
         assert self.file is not None
         return np.memmap(self.file, dtype=np.uint8, mode="c").reshape(-1, 3)
 
-    def _fits(self, device: torch.device) -> bool:
+    def fits(self, device: torch.device) -> bool:
+        """Whether all images are, or can be, kept on this GPU."""
         if device.type != "cuda" or len(self.shapes) < len(self.images):
             return False
         return device in self.on_device or self.pixels.nbytes < DEVICE_SHARE * torch.cuda.mem_get_info(device)[0]

@@ -42,15 +42,29 @@ class Support:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def replayable(self) -> bool:
+        """Whether a batch is made on a GPU alone, so that making it can be recorded."""
+        if self.model.device.type != "cuda":
+            return False
+        return self.stems.is_cuda if self.stems is not None else self.pixels.fits(self.model.device)
+
     def batches(self, epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """One pass in random order: trunk outputs and labels, all views of a batch one after the other."""
+        """One pass in random order: which images, and what is drawn for every view of them."""
         generator = seeded("cpu", self.settings.seed, "order and crops", epoch)
-        views = self.model.network.views
         order = torch.randperm(len(self), generator=generator)
-        draws = torch.rand(len(self), views, 3, generator=generator)  # where to crop, whether to flip; or which view
-        for indices in torch.split(order, self.settings.batch_size):
-            stem = self._stem(indices.repeat(views), draws[indices].transpose(0, 1).flatten(0, 1))
-            yield stem, self.labels[indices.to(self.labels.device)].repeat(views)
+        draws = torch.rand(len(self), self.model.network.views, 3, generator=generator)[order]
+        where = self.model.device if self.replayable else torch.device("cpu")
+        yield from zip(*(torch.split(part.to(where), self.settings.batch_size) for part in (order, draws)), strict=True)
+
+    def batch(self, indices: Tensor, draws: Tensor) -> tuple[Tensor, Tensor]:
+        """Trunk outputs and labels, all views of the batch one after the other.
+
+        What is drawn says where to crop and whether to flip, or which of the stored views to take.
+        """
+        views = draws.shape[1]
+        stem = self._stem(indices.repeat(views), draws.transpose(0, 1).flatten(0, 1))
+        return stem, self.labels[indices.to(self.labels.device)].repeat(views)
 
     def central(self) -> Iterator[Tensor]:
         """Trunk outputs of the central crops in fp32, in data order: what answering sees."""

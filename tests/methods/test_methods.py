@@ -1,0 +1,189 @@
+"""Every method there is: the same contract, saved and loaded, usable by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+import firstsight
+from firstsight.checks import check_discoverer
+from firstsight.config import Settings
+from firstsight.errors import SettingsError
+from firstsight.handcrafted import closest
+from firstsight.methods.catalogue import METHODS, method, network_of
+from firstsight.methods.contrastive import contrastive_loss
+from firstsight.methods.deep_hash import Dpn, OrthoHash
+from firstsight.methods.indices import RankStat, WinnerTakesAll
+from firstsight.methods.leader import chosen_reach
+from firstsight.methods.model import Model
+from firstsight.networks import FeatureNetwork, HashNetwork, Network
+from firstsight.register.features import FeatureRegister
+
+ON_THE_FLY = [name for name, each in METHODS.items() if each.on_the_fly]
+
+
+def settings_for(name: str, tiny: dict[str, Any], **changes: Any) -> Settings:
+    bits = {"bits": 16} if method(name).bits == "powers of two" else {}
+    told = {"expected_categories": 8} if name == "phe-paper" else {}
+    return method(name).settings(**{**tiny, "epochs": 2, **bits, **told, **changes})
+
+
+@pytest.fixture
+def images(moths: Path) -> Sequence[Path]:
+    return sorted((moths / "stream").rglob("*.jpg"))[::2]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_keeps_the_contract_and_its_answers_when_saved(
+    name: str, moths: Path, tiny: dict[str, Any], images: Sequence[Path], tmp_path: Path
+) -> None:
+    model = firstsight.fit(moths / "support", tmp_path / "m", settings_for(name, tiny), device="cpu")
+    assert model.settings.method == name
+    assert model.report["lines"]
+    loaded = firstsight.load(tmp_path / "m", device="cpu")
+    assert loaded.register().header() == model.register().header()
+    pixels = [model.prepare(image) for image in images]
+    assert np.array_equal(loaded.encode(pixels).features, model.encode(pixels).features)
+    assert f"`{name}`" in (tmp_path / "m" / "README.md").read_text()
+    check_discoverer(lambda: firstsight.Discoverer(model), images)
+
+
+@pytest.mark.parametrize("name", ON_THE_FLY)
+def test_a_step_lowers_the_loss(name: str) -> None:
+    """On random features of three categories, a few steps on the method's own losses."""
+    torch.manual_seed(0)
+    small = {"feature_dim": 8, "hash_hidden": 16, "prototypes": 2, "theta": 0.0, "expected_categories": 6}
+    network = network_of(name)(nn.Linear(6, 5), 5, 3, settings_for(name, small)).train()
+    if not network.learns:
+        return
+    stem, labels = torch.randn(12, 6), torch.arange(12) % 3
+    stem, labels = stem.repeat(network.views, 1), labels.repeat(network.views)
+    optimiser = torch.optim.Adam(network.parameters(), lr=1e-3)
+    totals = []
+    for _ in range(40):
+        terms = network.losses(network(stem), labels)
+        assert all(value.isfinite() for value in terms.values()), terms
+        optimiser.zero_grad()
+        terms["total"].backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        totals.append(terms["total"].item())
+    assert totals[-1] < totals[0]
+
+
+def test_methods_that_never_discover_found_nothing(moths: Path, tiny: dict[str, Any], images: Sequence[Path]) -> None:
+    for name in ("closed-set", "closed-set-ce"):
+        model = firstsight.fit(moths / "support", settings=settings_for(name, tiny), device="cpu")
+        answers = list(firstsight.Discoverer(model).discover_many(images))
+        assert not any(answer.is_new for answer in answers)
+
+
+def test_contrast_by_hand() -> None:
+    """Two categories at right angles, two images each: log(1 + 2 e^(-1/T)) for every image."""
+    points = torch.tensor([[1.0, 0], [2.0, 0], [0, 1.0], [0, 3.0]])
+    loss = contrastive_loss(points, torch.tensor([0, 0, 1, 1]), temperature=0.5)
+    assert_close(loss, torch.log(torch.tensor(1 + 2 * np.exp(-2.0), dtype=torch.float32)))
+
+
+def test_an_image_alone_in_its_category_adds_nothing() -> None:
+    assert contrastive_loss(torch.randn(3, 4), torch.tensor([0, 1, 2])) == 0
+
+
+def small(kind: type[Network], **changes: Any) -> Any:
+    torch.manual_seed(0)
+    settings = Settings(**{"bits": 4, "feature_dim": 8, "hash_hidden": 16, "prototypes": 2, **changes})
+    return kind(nn.Identity(), 5, 3, settings)
+
+
+def test_dpn_by_hand() -> None:
+    """A bit two beyond zero on the right side costs nothing, on zero 1, two on the wrong side 3."""
+    network = small(Dpn)
+    network.centres.copy_(torch.tensor([[1.0, 1, 1, 1]] * 3))
+    assert network.code_loss(torch.tensor([[2.0, 0, -2, 1]]), torch.tensor([0])) == 4
+
+
+def test_orthohash_by_hand() -> None:
+    network = small(OrthoHash)
+    network.centres.copy_(torch.tensor([[1.0, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]]))
+    expected = F.cross_entropy(2**0.5 * np.log(2) * torch.tensor([[1 - 0.2, 0.0, -1.0]]), torch.tensor([0]))
+    assert_close(network.code_loss(torch.tensor([[3.0, 3, 3, 3]]), torch.tensor([0])), expected)
+
+
+@pytest.mark.parametrize(
+    "name", ["phe-fixed-h", "mdsh", "mdsh-ball", "csq-mc", "simgcd-mc", "linear-cls", "supcon-cls"]
+)
+def test_handcrafted_centres_are_as_far_apart_as_asked(name: str) -> None:
+    settings = method(name).settings(feature_dim=8, hash_hidden=16)
+    network = network_of(name)(nn.Identity(), 5, 100, settings)
+    assert isinstance(network, HashNetwork)
+    assert closest(network.centres.numpy().astype(np.int8)) >= 3  # d_max of 12 bits and 200 categories
+
+
+def test_csq_has_no_12_bits() -> None:
+    assert method("csq").lengths([12, 32]) == [32]
+    with pytest.raises(SettingsError, match="12"):
+        small(network_of("csq"), bits=12)
+
+
+def test_indices_are_codes_with_three_bits_set() -> None:
+    for kind, size in ((RankStat, 32), (WinnerTakesAll, 48)):
+        rows = small(kind).eval().rows(torch.randn(7, 5))
+        assert rows.shape == (7, size)
+        assert ((rows > 0).sum(1) == 3).all()
+
+
+def test_winners_come_one_from_each_group() -> None:
+    rows = small(WinnerTakesAll).eval().rows(torch.randn(9, 5))
+    assert ((rows.view(9, 3, 16) > 0).sum(2) == 1).all()
+
+
+def test_the_reach_is_found_between_near_and_far() -> None:
+    """Six tight, well separated bunches: the reach lies between a bunch's width and the gap."""
+    generator = np.random.default_rng(0)
+    centres = np.eye(6, 8, dtype=np.float32)
+    labels = np.repeat(np.arange(6), 8)
+    rows = (centres[labels] + generator.normal(0, 0.02, (48, 8))).astype(np.float32)
+    reach = chosen_reach(rows, labels, "cosine")
+    assert 0 < reach < 0.9
+    means = np.stack([rows[labels == c].mean(0) for c in range(5)])
+    register = FeatureRegister("cosine", reach, [str(i) for i in range(5)], means)
+    answers = register.assign_many(rows)
+    assert (answers.category[:40] == labels[:40]).all()
+    assert len({*answers.category[40:].tolist()}) == 1
+
+
+def test_a_method_of_ones_own_is_named_by_where_it_is(
+    moths: Path, tiny: dict[str, Any], images: Sequence[Path]
+) -> None:
+    model = firstsight.fit(
+        moths / "support", device="cpu", **{**tiny, "method": "firstsight.methods.leader:ClassMeans"}
+    )
+    assert isinstance(model.network, FeatureNetwork)
+    check_discoverer(lambda: firstsight.Discoverer(model), images)
+
+
+def test_a_method_that_is_not_there_is_refused(moths: Path, tiny: dict[str, Any]) -> None:
+    for name, words in (("smiles", "did you mean smile"), ("x.y:Z", "cannot be loaded")):
+        with pytest.raises(SettingsError) as caught:
+            firstsight.fit(moths / "support", device="cpu", **{**tiny, "method": name})
+        assert words in f"{caught.value} {caught.value.remedy}"
+
+
+def test_the_papers_rows_exist() -> None:
+    from firstsight.evaluate.tables import paper_figure
+
+    for each in METHODS.values():
+        if each.paper:
+            bits = None if each.bits == "none" else 32 if each.bits == "powers of two" or each.name == "csq-mc" else 12
+            assert paper_figure("cub", each.name, bits), each.name
+
+
+def test_models_say_what_they_are(model_folder: Path) -> None:
+    assert isinstance(firstsight.load(model_folder, device="cpu"), Model)
