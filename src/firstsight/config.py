@@ -44,11 +44,11 @@ class Settings:
     # the paper's model
     bits: int = _setting(12, "length of a code, L", 1, MAX_BITS)
     prototypes: int = _setting(10, "prototypes per known category, k", 1, 1000)
-    prototype_start: Literal["random", "support"] = _setting(
-        "random", "prototypes start at random in [0, 1) as in the paper, or at features of support images"
+    prototype_start: Literal["support", "random"] = _setting(
+        "support", "prototypes start at features of support images, or at random in [0, 1) as released"
     )
     feature_dim: int = _setting(768, "output of the feature head H_f, and dimension of a prototype", 2, 8192)
-    feature_head: Form = _setting("released", "H_f: linear + GELU (released) or linear (paper)")
+    feature_head: Form = _setting("paper", "H_f: linear (paper) or linear + GELU (released)")
     hash_head: Form = _setting("released", "H_h: four linear layers (released) or three (paper)")
     hash_hidden: int = _setting(2048, "width of H_h's hidden layers", 1, 65_536)
     hash_norm: Literal["images", "shared"] = _setting(
@@ -194,6 +194,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     "paper": {
         "feature_head": "paper",
+        "prototype_start": "random",
         "hash_head": "paper",
         "similarity": "paper",
         "separation": "paper",

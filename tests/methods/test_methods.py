@@ -46,13 +46,13 @@ def test_every_method_keeps_the_contract_and_its_answers_when_saved(
     name: str, moths: Path, tiny: dict[str, Any], images: Sequence[Path], tmp_path: Path
 ) -> None:
     model = firstsight.fit(moths / "support", tmp_path / "m", settings_for(name, tiny), device="cpu")
-    assert model.settings.method == name
+    assert method(model.settings.method).network == method(name).network
     assert model.report["lines"]
     loaded = firstsight.load(tmp_path / "m", device="cpu")
     assert loaded.register().header() == model.register().header()
     pixels = [model.prepare(image) for image in images]
     assert np.array_equal(loaded.encode(pixels).features, model.encode(pixels).features)
-    assert f"`{name}`" in (tmp_path / "m" / "README.md").read_text()
+    assert f"`{model.settings.method}`" in (tmp_path / "m" / "README.md").read_text()
     check_discoverer(lambda: firstsight.Discoverer(model), images)
 
 
@@ -61,7 +61,8 @@ def test_a_step_lowers_the_loss(name: str) -> None:
     """On random features of three categories, a few steps on the method's own losses."""
     torch.manual_seed(0)
     small = {"feature_dim": 8, "hash_hidden": 16, "prototypes": 2, "theta": 0.0, "expected_categories": 6}
-    network = network_of(name)(nn.Linear(6, 5), 5, 3, settings_for(name, small)).train()
+    settings = settings_for(name, small)
+    network = network_of(settings.method)(nn.Linear(6, 5), 5, 3, settings).train()
     if not network.learns:
         return
     stem, labels = torch.randn(12, 6), torch.arange(12) % 3
@@ -170,7 +171,12 @@ def test_a_method_of_ones_own_is_named_by_where_it_is(
 
 
 def test_a_method_that_is_not_there_is_refused(moths: Path, tiny: dict[str, Any]) -> None:
-    for name, words in (("smiles", "did you mean smile"), ("x.y:Z", "cannot be loaded")):
+    for name, words in (
+        ("smiles", "did you mean smile"),
+        ("x.y:Z", "cannot be loaded"),
+        ("phe-no-lp", "--gamma 0.0"),
+        ("phe-paper", "--preset paper"),
+    ):
         with pytest.raises(SettingsError) as caught:
             firstsight.fit(moths / "support", device="cpu", **{**tiny, "method": name})
         assert words in f"{caught.value} {caught.value.remedy}"

@@ -19,6 +19,7 @@ from firstsight.cli.discover import discover
 from firstsight.cli.doctor import doctor
 from firstsight.cli.evaluate import evaluate
 from firstsight.cli.fit import fit
+from firstsight.cli.methods import methods
 from firstsight.cli.pack import pack
 from firstsight.errors import DiskError, FirstsightError
 
@@ -50,7 +51,7 @@ def root(
     pass
 
 
-for command in (demo, fit, discover, evaluate, pack, benchmark, doctor):
+for command in (demo, fit, discover, evaluate, pack, benchmark, methods, doctor):
     app.command(name=command.__name__, help=command.__doc__)(command)
 app.add_typer(categories, name="categories")
 

@@ -19,9 +19,10 @@ Decides: TypeAlias = Literal["ball", "exact code", "distance", "never discovers"
 
 @dataclass(frozen=True)
 class Method:
-    """A method: where its network is, how its rows are decided, and the settings it starts from.
+    """A method: where its network is and how its rows are decided.
 
-    `bits` says which code lengths it has, if any. `paper` is the table and the row of the paper that it is.
+    `changes` make it a variant: PHE, with settings. `bits` says which code lengths it has, if any. `paper` is the table
+    and the row of the paper that it is.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Method:
 
     def settings(self, **changes: Any) -> Settings:
         """Its settings with changes on top."""
-        return Settings.of({"method": self.name, **self.changes, **changes})
+        return Settings.of({"method": "phe" if self.changes else self.name, **self.changes, **changes})
 
 
 MAIN, HASHES = "tab:method-comparison", "tab:results-hash"
@@ -177,9 +178,14 @@ def method(name: str) -> Method:
 
 def network_of(name: str) -> type[Network]:
     """The class of a method's network."""
-    module, _, attribute = method(name).network.partition(":")
+    found = method(name)
+    if found.changes:
+        flags = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in found.changes.items())
+        how = "--preset paper" if found.changes == PRESETS["paper"] else flags
+        raise SettingsError(f"{name} is phe with other settings", f"use --method phe {how}")
+    module, _, attribute = found.network.partition(":")
     try:
-        found: type[Network] = getattr(import_module(module), attribute)
+        network: type[Network] = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise SettingsError(f"method {name!r} cannot be loaded: {error}") from None
-    return found
+    return network

@@ -62,8 +62,8 @@ class Average:
     def update(self, network: nn.Module) -> None:
         self.steps += 1
         decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
-        for name, value in _learned(network).items():
-            self.values[name].lerp_(value, 1 - decay)
+        learned = _learned(network)
+        torch._foreach_lerp_([self.values[name] for name in learned], list(learned.values()), 1 - decay)
 
     @torch.no_grad()
     def give_to(self, network: nn.Module) -> None:

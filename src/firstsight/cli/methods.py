@@ -1,0 +1,37 @@
+"""`firstsight methods`: every method there is, how it decides, and where it stands in the paper."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from firstsight.cli.console import out, print_table
+from firstsight.methods.catalogue import METHODS, Method
+
+HEADER = ("method", "decides by", "code lengths", "what it is", "in the paper")
+
+
+def methods(
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+) -> None:
+    """List every method: `fit --method NAME` trains it, `benchmark --methods NAME,...` compares it with others."""
+    if as_json:
+        rows = [dict(zip(HEADER, cells(method), strict=True)) for method in METHODS.values()]
+        out.print_json(json.dumps(rows))
+        return
+    table = Table(*HEADER, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for method in METHODS.values():
+        table.add_row(*cells(method))
+    print_table(table)
+
+
+def cells(method: Method) -> list[str]:
+    """A method as a row of a table."""
+    settings = "; ".join(f"{name} {value}" for name, value in method.changes.items() if len(method.changes) == 1)
+    about = f"{method.about} (`{settings}`)" if settings else method.about
+    paper = f"{method.paper[1]}, {method.paper[0]}" if method.paper else ""
+    return [method.name, method.decides, method.bits, about, paper]
