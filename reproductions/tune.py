@@ -1,4 +1,4 @@
-"""Try settings of a method without a look at the query stream: on known categories of the support set that play new ones.
+"""Try settings without a look at the query stream: some known categories of the support set play new ones.
 
     python reproductions/tune.py cub cub.tar --out tuned.jsonl --jobs 8 base= lr=1e-4 "both=lr=1e-4 alpha=0.3" ...
 
@@ -55,7 +55,8 @@ def main() -> None:
 
 
 def settings_of(text: str) -> Settings:
-    changes = {name: SPECS[name].parse(value, name) for name, _, value in (part.partition("=") for part in text.split())}
+    parts = (part.partition("=") for part in text.split())
+    changes = {name: SPECS[name].parse(value, name) for name, _, value in parts}
     return method(changes.pop("method", "phe")).settings(**changes)
 
 

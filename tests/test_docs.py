@@ -12,10 +12,15 @@ from typing import Any
 import pytest
 import typer
 
+import firstsight
+from firstsight.checks import check_discoverer
 from firstsight.cli.main import app
+from firstsight.cli.methods import HEADER, cells
 from firstsight.config import SPECS
 from firstsight.data.synthetic import species, write_folder
 from firstsight.errors import DataError, DeviceError, DiskError, ModelError, SettingsError, StoreError, TrainingError
+from firstsight.evaluate.tables import lines, markdown, read_results
+from firstsight.methods.catalogue import METHODS
 from firstsight.store.store import Store
 
 ROOT = Path(__file__).parents[1]
@@ -89,6 +94,19 @@ def test_the_how_to_on_registers_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(list(Path("moths-by-category/Pale moth").iterdir())) == 2
     for block in blocks(page, "python"):
         exec(compile(block, "register.md", "exec"), {})
+
+
+def test_the_method_in_the_docs_keeps_the_contract(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moths: Path, tiny: dict[str, Any]
+) -> None:
+    (example,) = blocks(ROOT / "docs" / "methods.md", "python")
+    assert len(example.splitlines()) <= 45
+    (tmp_path / "mine.py").write_text(example)
+    monkeypatch.syspath_prepend(tmp_path)
+    model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", method="mine:Directions", **tiny)
+    images = sorted((moths / "stream").rglob("*.jpg"))[::3]
+    check_discoverer(lambda: firstsight.Discoverer(model), images)
+    assert firstsight.load(tmp_path / "m", device="cpu").register().header() == model.register().header()
 
 
 def flags_of(words: list[str]) -> tuple[Any, set[str]]:
@@ -176,9 +194,40 @@ def test_every_command_is_in_the_reference() -> None:
     assert [name for name, _ in all_commands() if " " in name and f"`{name.split()[1]}" not in text] == []
 
 
-@pytest.mark.parametrize(("name", "table"), [("settings", settings_table()), ("options", options_table())])
-def test_generated_tables_are_up_to_date(name: str, table: str) -> None:
-    path = ROOT / "docs" / "reference.md"
+def methods_table() -> str:
+    rows = [f"| `{name}` | " + " | ".join(cells(method)[1:]) + " |" for name, method in METHODS.items()]
+    return "\n".join([f"| {' | '.join(HEADER)} |", "|" + "---|" * len(HEADER), *rows])
+
+
+def results_table() -> str:
+    runs = ROOT / "reproductions" / "results" / "benchmark"
+    return markdown([line for data in ("cub", "pets") for line in lines(read_results(runs, data))]).strip()
+
+
+def short_table() -> str:
+    """Of the same runs, what the README shows: 12 bits, random orders, the headline."""
+    runs = ROOT / "reproductions" / "results" / "benchmark"
+    found = [line for data in ("cub", "pets") for line in lines(read_results(runs, data), ["random"])]
+    left_out = re.compile("offline k-means|rule|(?<!phe), closed-set")
+    shown = [line for line in found if line.bits in (12, None) and not left_out.search(line.method)]
+    rows = [f"| {c[0]} | {c[2]} | {c[4]} | {c[5]} | {c[6]} | {c[7]} |" for c in (line.cells() for line in shown)]
+    return "\n".join(
+        ["| data | method | All | Old | New | categories found / true |", "|---|---|---|---|---|---|", *rows]
+    )
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "table"),
+    [
+        ("docs/reference.md", "settings", settings_table()),
+        ("docs/reference.md", "options", options_table()),
+        ("docs/methods.md", "methods", methods_table()),
+        ("docs/results.md", "results", results_table()),
+        ("README.md", "results", short_table()),
+    ],
+)
+def test_generated_tables_are_up_to_date(page: str, name: str, table: str) -> None:
+    path = ROOT / page
     pattern = re.compile(rf"(<!-- {name}: begin .*? -->\n).*?(<!-- {name}: end -->)", re.DOTALL)
     text = path.read_text()
     fresh = pattern.sub(lambda match: f"{match[1]}{table}\n{match[2]}", text)

@@ -42,6 +42,10 @@ class Network(nn.Module):
         self.tail = tail
         self.inputs = inputs
 
+    @classmethod
+    def check(cls, categories: int, settings: Settings) -> None:
+        """SettingsError where these settings cannot do for so many categories; asked before weights are loaded."""
+
     def rows(self, stem: Tensor) -> Tensor:
         """One row per image, from the trunk's output: what a register compares."""
         raise NotImplementedError
@@ -101,6 +105,11 @@ class HashNetwork(Network):
         self.minimum_distance = minimum_distance_for(settings, categories, self.bits) if self.ball else 1
         # h of every known category, frozen after training: what the register starts from
         self.register_buffer("centres", torch.zeros(categories, self.bits))
+
+    @classmethod
+    def check(cls, categories: int, settings: Settings) -> None:
+        if cls.ball:
+            minimum_distance_for(settings, categories)
 
     @property
     def radius(self) -> int:

@@ -111,7 +111,9 @@ def test_evaluate_prints_orders_and_the_closed_set_row(fitted: tuple[Path, str],
     assert result.returncode == 0, result.stderr
     report = json.loads(result.stdout)
     assert (report["images"], report["true_categories"], report["known_images"]) == (24, 8, 12)
-    random, fixed, bursty, closed = report["rows"]
+    random, fixed, bursty, closed, offline = report["rows"]
+    assert offline["name"] == "offline k-means"
+    assert offline["by_name"] is None  # clusters have no names
     assert bursty["name"] == "bursty x 10"
     assert "random" in random["name"]
     assert random["deviation"] is not None

@@ -9,7 +9,7 @@ import pytest
 
 from firstsight.data.benchmarks import benchmark
 from firstsight.data.folder import LabelledImages
-from firstsight.data.splits import Split, canonical, draw_support, known_share, split
+from firstsight.data.splits import Split, canonical, draw_support, held_out, known_share, split
 from firstsight.errors import DataError, SettingsError
 
 
@@ -102,3 +102,22 @@ def test_a_quarter_and_three_quarters_known_are_ours() -> None:
     assert known_share(known, unknown, 75) == [5, 3, 1, 0, 4, 2]
     with pytest.raises(SettingsError, match="25, 50, 75"):
         known_share(known, unknown, 10)
+
+
+def test_a_held_out_stream_is_made_of_the_support_set_alone() -> None:
+    """Nine categories of six images: three play new ones, four images of each of the others teach."""
+    labels = tuple(np.repeat(np.arange(9), 6).tolist())
+    data = LabelledImages(
+        categories=tuple("abcdefghi"),
+        images=tuple(f"{i}.jpg" for i in range(54)),
+        labels=labels,
+        names=tuple(f"{i}.jpg" for i in range(54)),
+    )
+    new = set()
+    for fold in range(3):
+        support, query = held_out(data, fold)
+        assert len(support.categories) == 6
+        assert support.counts() == [4] * 6
+        assert sorted(support.names + query.names) == sorted(data.names)
+        new |= {query.categories[label] for label in query.labels} - set(support.categories)
+    assert new == set(data.categories)  # every category plays a new one once

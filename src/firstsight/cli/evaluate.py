@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -36,6 +35,7 @@ def evaluate(
     configure(quiet, verbose)
     from firstsight.data.source import read_images
     from firstsight.evaluate.stream import evaluate as score
+    from firstsight.evaluate.stream import without_nan
     from firstsight.methods.folder import load_model
 
     rule = check_rule(rule)
@@ -44,29 +44,22 @@ def evaluate(
         bars.note(text)
     result = score(load_model(model, device), data, bars, radius, rule)
     if as_json:
-        print(json.dumps(_without_nan(asdict(result)), indent=2, allow_nan=False))
+        print(json.dumps(without_nan(asdict(result)), indent=2, allow_nan=False))
     else:
         out.print(table(result))
-
-
-def _without_nan(value: Any) -> Any:
-    """Not-a-number, the accuracy on images that are not there, is null in JSON."""
-    if isinstance(value, dict):
-        return {key: _without_nan(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(inner) for inner in value]
-    return None if isinstance(value, float) and isnan(value) else value
 
 
 def table(result: Evaluation) -> Table:
     """All/Old/New in per cent with the deviation over orders, the categories found, and what accuracy does not say."""
     title = f"{result.images} images of {result.true_categories} categories, {result.known_images} of known ones"
     grid = Table("order", title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    grid.caption = "k-means sees the whole stream at once and is told how many categories there are"
+    grid.caption_justify = "left"
     for column in ("All", "Old", "New", "found", "named", "births", "NMI", "ARI"):
         grid.add_column(column, justify="right")
     for row in result.rows:
         grid.add_row(
-            row.name,
+            row.name.removeprefix("offline "),
             *(cell.replace(" ± ", "±") for cell in row.cells()),
             f"{row.categories:.1f}".removesuffix(".0"),
             *row.more(),

@@ -7,6 +7,7 @@ does. The last epoch is reported. Every run that looks at a query stream is writ
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from firstsight.data.images import CENTRE
 from firstsight.errors import SettingsError
 from firstsight.evaluate.orders import RANDOM_ORDERS
 from firstsight.evaluate.provenance import provenance, record
-from firstsight.evaluate.stream import Row, offline, score
+from firstsight.evaluate.stream import Row, beside, offline, passes, without_nan
 from firstsight.files import write_file
 from firstsight.methods.catalogue import method
 from firstsight.methods.model import Model
@@ -53,7 +54,8 @@ class Run:
     def file(self) -> str:
         share = f"-{self.known_share}known" if self.known_share != 50 else ""
         bits = f"-{self.bits}bit" if self.bits is not None else ""
-        return f"{self.data}{share}-{self.method}{bits}-seed{self.seed}.json"
+        method = re.sub(r"[^\w-]", "-", self.method)  # a name such as module:Class
+        return f"{self.data}{share}-{method}{bits}-seed{self.seed}.json"
 
     def settings(self, changes: Mapping[str, Any], categories: int) -> Settings:
         """The method's settings with those asked for; the paper's preset is told how many categories will come."""
@@ -132,12 +134,11 @@ def run_one(task: Task, run: Run, settings: Settings, stems: Stems, progress: Pr
     model = fit_images(task.support, settings, task.device, progress, task.pixels, stems)
     trained = time.monotonic()
     encoded = encode_pixels(model, task.stream)
-    rules: list[Rule] = [settings.rule, *(["reference"] if run.method in ("phe", "phe-paper") else [])]  # type: ignore[list-item]
+    rows: dict[str, list[Row]]
     if method(run.method).on_the_fly:
-        rows: dict[str, list[Row]] = {
-            rule: score(model, encoded, task.truth, partial(model.register, None, rule), task.orders).rows
-            for rule in rules
-        }
+        rules: list[Rule] = [settings.rule, "reference"] if settings.method == "phe" else [settings.rule]
+        rows = {rule: passes(partial(model.register, None, rule), encoded, task.truth, task.orders) for rule in rules}
+        rows[settings.rule] += beside(model, encoded, task.truth)
     else:
         rows = {"offline": [offline(encoded, task.truth, model.names)]}
     return {
@@ -145,7 +146,7 @@ def run_one(task: Task, run: Run, settings: Settings, stems: Stems, progress: Pr
         "settings": settings.as_dict(),
         "orders": task.orders,
         "report": model.report,
-        "rows": {rule: [asdict(row) for row in some] for rule, some in rows.items()},
+        "rows": without_nan({rule: [asdict(row) for row in some] for rule, some in rows.items()}),
         "images": len(task.truth),
         "true_categories": len(set(task.truth)),
         "seconds": {"training": round(trained - began, 1), "scoring": round(time.monotonic() - trained, 1)},

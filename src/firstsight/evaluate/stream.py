@@ -8,7 +8,7 @@ used for scoring alone, but for the number of categories that k-means is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from functools import partial
 from itertools import islice
 from math import isnan
@@ -120,30 +120,39 @@ def score(
     start: Callable[[], AnyRegister] | None = None,
     orders: int = RANDOM_ORDERS,
 ) -> Evaluation:
-    """Decide the rows of a stream in its own order and in others, and compare with the truth.
+    """Decide the rows of a stream in its own order and in others, with the rows that stand beside them.
 
     `start` makes the register each order begins with; the model's own if not given.
     """
-    start = start or model.register
-    passes = {
+    rows = passes(start or model.register, encoded, truth, orders) + beside(model, encoded, truth)
+    known = np.isin(truth, model.names)
+    return Evaluation(rows, len(truth), len(set(truth)), int(known.sum()))
+
+
+def passes(start: Callable[[], AnyRegister], encoded: Encoded, truth: Sequence[str], orders: int) -> list[Row]:
+    """A row for every kind of order, each pass begun with a fresh register."""
+    kinds = {
         f"random x {orders}": random_orders(len(truth), orders),
         "fixed": [fixed_order(len(truth))],
         f"bursty x {orders}": bursty_orders(truth, orders),
     }
-    compared = start().rows_of(encoded)
-    rows = [_row(name, [measure(start(), compared, truth, order) for order in some]) for name, some in passes.items()]
-    rows.append(_row("closed-set", [measure(model.closed_set(), compared, truth, fixed_order(len(truth)))]))
-    rows.append(offline(encoded, truth, model.names))
-    known = np.isin(truth, model.names)
-    return Evaluation(rows, len(truth), len(set(truth)), int(known.sum()))
+    rows = start().rows_of(encoded)
+    return [_row(name, [measure(start(), rows, truth, order) for order in some]) for name, some in kinds.items()]
+
+
+def beside(model: Model, encoded: Encoded, truth: Sequence[str]) -> list[Row]:
+    """The same model never discovering, and its rows clustered offline."""
+    register = model.closed_set()
+    closed = measure(register, register.rows_of(encoded), truth, fixed_order(len(truth)))
+    return [_row("closed-set", [closed]), offline(encoded, truth, model.names)]
 
 
 def offline(encoded: Encoded, truth: Sequence[str], known: Sequence[str], seed: int = 0) -> Row:
     """k-means over all rows at once, told the true number of categories: what no stream could be answered by."""
     clusters = KMeans(len(set(truth)), n_init=3, random_state=seed).fit_predict(encoded.features)
-    nobody = np.full(len(truth), -1)
-    created = np.zeros(len(truth), dtype=bool)
-    return _row("offline k-means", [_measures(number(truth)[1], clusters, created, np.isin(truth, known), nobody)])
+    nothing = np.zeros(len(truth), dtype=bool)
+    measures = _measures(number(truth)[1], clusters, nothing, np.isin(truth, known), np.full(len(truth), -1))
+    return _row("offline k-means", [replace(measures, by_name=float("nan"), false_births=float("nan"))])
 
 
 def measure(register: AnyRegister, rows: NDArray[Any], truth: Sequence[str], order: NDArray[np.int64]) -> Measures:
@@ -170,6 +179,15 @@ def encode_images(model: Model, images: Sequence[ImageLike], progress: Progress)
     if bad:
         raise BadImages(bad)
     return Encoded.joined(parts)
+
+
+def without_nan(value: Any) -> Any:
+    """For JSON, which has no not-a-number: the accuracy on images that are not there is null."""
+    if isinstance(value, dict):
+        return {key: without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 def _measures(

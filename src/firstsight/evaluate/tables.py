@@ -106,11 +106,15 @@ def paper_tables() -> dict[str, Any]:
 
 def _name(method: str, rule: str | None, row: str, orders: Sequence[str]) -> tuple[str, str] | None:
     """What a row of a run is called, and the order it is in; None where it is not to be shown."""
+    decides = METHODS[method].decides if method in METHODS else "ball"
+    if decides == "offline" or (decides == "never discovers" and row == "closed-set"):
+        return method, "any"
     if row in BESIDE:
-        alone = method in METHODS and METHODS[method].decides == "offline"
-        return None if rule else (method if alone else f"{method}, {row}", "any")
+        return f"{method}, {row}", "any"
     order = row.split(" ")[0]
-    return (f"{method}, {rule} rule" if rule else method, order) if order in orders else None
+    if order not in orders or decides == "never discovers":
+        return None
+    return f"{method}, {rule} rule" if rule else method, order
 
 
 def _line(key: tuple[Any, ...], members: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Line:

@@ -51,6 +51,7 @@ class Model:
     def assemble(cls, settings: Settings, categories: Sequence[Category], device: torch.device, blank: bool) -> Model:
         """An untrained model for these categories; `blank` where saved weights will fill it."""
         kind = network_of(settings.method)
+        kind.check(len(categories), settings)
         stages = settings.train_stages if kind.learns else 0
         backbone: Backbone = build(settings.backbone, settings.image_size, stages, settings.weights, blank=blank)
         network = kind(backbone.tail, backbone.features, len(categories), settings)
