@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,11 @@ def test_a_benchmark_runs_resumes_and_writes_its_tables(flags: list[str], tmp_pa
     assert table.count("| phe |") == 3
     assert "| closed-set-ce | any |" in table
     assert "| offline-kmeans | any |" in table
-    assert (out / "mini.csv").read_text().count("\n") == table.count("\n") - 1
+    with (out / "mini.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == table.count("\n") - 2 == (out / "mini.txt").read_text().count("\n") - 1
+    assert float(rows[0]["separate_all"]) >= float(rows[0]["all"]) >= float(rows[0]["largest_all"])
+    assert rows[-1]["by_name"] == ""  # k-means names nothing
 
     stamps = {path.name: path.stat().st_mtime_ns for path in out.glob("mini-*.json")}
     (out / "mini-phe-12bit-seed0.json").unlink()

@@ -74,7 +74,7 @@ def benchmark(
     for line in table:
         grid.add_row(*line.cells())
     print_table(grid)
-    say(f" written to {target / of.name}.md and .csv; the split is beside them")
+    say(f" written to {target / of.name}.md, .txt and .csv; the split is beside them")
 
 
 def _numbers(text: str) -> list[int]:

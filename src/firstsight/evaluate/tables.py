@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from csv import writer as csv_writer
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,8 @@ from firstsight.methods.catalogue import METHODS
 
 HEADER = ("data", "bits", "method", "order", "All", "Old", "New", "found / true", "runs", "paper's All/Old/New")
 ORDERS = ("random", "fixed", "bursty")
+PARTS = ("all", "old", "new")
+OTHERS = ("by_name", "false_births", "mutual_information", "rand_index")
 BESIDE = ("closed-set", "offline k-means")  # rows of a run that have no order
 
 
@@ -34,6 +39,7 @@ class Line:
     true_categories: int
     runs: int
     paper: tuple[float, float, float] | None
+    more: Mapping[str, float]  # everything else that was measured, by name
 
     def cells(self) -> list[str]:
         figures = [f"{m:.1f} ± {d:.1f}" for m, d in zip(self.means, self.deviations, strict=True)]
@@ -68,9 +74,9 @@ def lines(results: Iterable[Mapping[str, Any]], orders: Sequence[str] = ORDERS) 
 
 
 def write_tables(table: Sequence[Line], path: Path) -> None:
-    """The table as PATH.md and PATH.csv."""
-    write_file(path.with_suffix(".md"), markdown(table).encode())
-    write_file(path.with_suffix(".csv"), csv(table).encode())
+    """The table as PATH.md, PATH.txt and, with everything that was measured, PATH.csv."""
+    for suffix, form in ((".md", markdown), (".txt", text), (".csv", csv)):
+        write_file(path.with_suffix(suffix), form(table).encode())
 
 
 def markdown(table: Sequence[Line]) -> str:
@@ -79,8 +85,27 @@ def markdown(table: Sequence[Line]) -> str:
     return "\n".join([f"| {' | '.join(HEADER)} |", f"|{rule}|", *(f"| {row} |" for row in rows)]) + "\n"
 
 
+def text(table: Sequence[Line]) -> str:
+    rows = [list(HEADER), *(line.cells() for line in table)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
+    return "".join(f"{'  '.join(map(str.ljust, row, widths)).rstrip()}\n" for row in rows)
+
+
 def csv(table: Sequence[Line]) -> str:
-    return "\n".join([",".join(HEADER), *(",".join(line.cells()) for line in table)]) + "\n"
+    """One number per cell, in per cent where it is a share; empty where there is none."""
+    content = io.StringIO()
+    writer = csv_writer(content, lineterminator="\n")
+    names = [f"{part}{of}" for part in PARTS for of in ("", "_deviation")]
+    papers = [f"paper_{part}" for part in PARTS]
+    measured = list(dict.fromkeys(name for line in table for name in line.more))
+    writer.writerow(["data", "bits", "method", "order", *names, "found", "true", "runs", *measured, *papers])
+    for line in table:
+        figures = [figure for pair in zip(line.means, line.deviations, strict=True) for figure in pair]
+        values = [*figures, line.categories, line.true_categories, line.runs]
+        values += [line.more.get(name, nan) for name in measured] + list(line.paper or [nan] * 3)
+        numbers = ["" if isnan(value) else f"{value:.2f}".removesuffix(".00") for value in values]
+        writer.writerow([line.data, line.bits, line.method, line.order, *numbers])
+    return content.getvalue()
 
 
 def paper_figure(data: str, method: str, bits: int | None) -> tuple[float, float, float] | None:
@@ -118,8 +143,9 @@ def _name(method: str, rule: str | None, row: str, orders: Sequence[str]) -> tup
 
 
 def _line(key: tuple[Any, ...], members: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Line:
-    shares = np.array([[row["accuracy"][part] for part in ("all", "old", "new")] for _, row in members]) * 100
+    shares = np.array([[_share(row["accuracy"][part]) for part in PARTS] for _, row in members]) * 100
     means, deviations = shares.mean(0), shares.std(0)
+    rows = [row for _, row in members]
     data, bits, name, order = key
     method, _, variant = name.partition(", ")
     return Line(
@@ -133,4 +159,20 @@ def _line(key: tuple[Any, ...], members: Sequence[tuple[Mapping[str, Any], Mappi
         true_categories=members[0][0]["true_categories"],
         runs=len(members),
         paper=None if variant in BESIDE else paper_figure(data, method, bits),
+        more=_more(rows),
     )
+
+
+def _more(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The other two accuracies and all that accuracy does not say, means in per cent."""
+    values = {
+        f"{variant}_{part}": [_share(row[variant][part]) for row in rows if variant in row]
+        for variant in ("largest", "separate")
+        for part in PARTS
+    }
+    values |= {name: [_share(row[name]) for row in rows if name in row] for name in OTHERS}
+    return {name: 100 * float(np.mean(some)) for name, some in values.items() if some}
+
+
+def _share(value: float | None) -> float:
+    return nan if value is None else value
