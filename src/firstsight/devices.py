@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 
 import torch
 
@@ -27,6 +28,23 @@ def pick_device(name: str = "auto") -> torch.device:
     if device.type not in ("cpu", "cuda", "mps"):
         raise DeviceError(f"device {name!r} is not supported; allowed: auto, cpu, cuda, cuda:N, mps")
     return device
+
+
+def answering_precision(device: torch.device) -> str:
+    """bf16 on CUDA, where it is several times faster; fp32 elsewhere."""
+    return "bf16" if device.type == "cuda" else "fp32"
+
+
+@contextlib.contextmanager
+def plain_precision() -> Iterator[None]:
+    """fp32 without shortcuts: no TF32 in products or convolutions, no trying which algorithm is fastest."""
+    matmul, cudnn = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.flags
+    torch.backends.cuda.matmul.allow_tf32 = False
+    try:
+        with cudnn(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
+            yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = matmul
 
 
 def mixed_precision(device: torch.device, precision: str) -> contextlib.AbstractContextManager[None]:

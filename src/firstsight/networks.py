@@ -132,6 +132,7 @@ class HashNetwork(Network):
         if not self.discovers:
             return self.closed_set(names)
         radius = self.radius if radius is None else radius
+        radius = int(radius) if radius == int(radius) else radius
         return CodeRegister(self.bits, radius, list(names), self.codes, rule or self.settings.rule)  # type: ignore[arg-type]
 
     def closed_set(self, names: Sequence[str]) -> CodeRegister:

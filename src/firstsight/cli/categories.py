@@ -8,7 +8,7 @@ from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -16,10 +16,16 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, printable, say, warn
+from firstsight.cli.lazy import lazy
 from firstsight.errors import SettingsError
-from firstsight.store import edits, export, suggest, views
-from firstsight.store.events import Recorded, Split
-from firstsight.store.store import Store
+
+if TYPE_CHECKING:
+    from firstsight.store import edits, events, export, suggest, views
+    from firstsight.store import store as stores
+else:
+    edits, events, export, suggest, views, stores = (
+        lazy(f"firstsight.store.{name}") for name in ("edits", "events", "export", "suggest", "views", "store")
+    )
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
 
@@ -116,7 +122,7 @@ def split(
     with _writing(context) as store:
         recorded = store.split(views.image_numbers(store, images), name)
         _done(recorded)
-        assert isinstance(recorded.event, Split)
+        assert isinstance(recorded.event, events.Split)
         for rival in views.rivals(store, recorded.event):
             say(f" {rival} has the same centre: images at it go to {recorded.event.category} from now on")
 
@@ -265,16 +271,16 @@ def reencode(
     say(f" {count} events in {target}.  Next:  firstsight discover {model} IMAGES --register {target}")
 
 
-def _reading(context: typer.Context) -> Store:
-    return Store.open(context.obj[0], write=False)
+def _reading(context: typer.Context) -> stores.Store:
+    return stores.Store.open(context.obj[0], write=False)
 
 
-def _writing(context: typer.Context) -> Store:
+def _writing(context: typer.Context) -> stores.Store:
     file, wait = context.obj
-    return Store.open(file, wait=wait)
+    return stores.Store.open(file, wait=wait)
 
 
-def _done(recorded: Recorded, store: Store | None = None) -> None:
+def _done(recorded: events.Recorded, store: stores.Store | None = None) -> None:
     """Say what was recorded; of an undo or redo, also of what."""
     what = views.describe(recorded.event)
     if store is not None:

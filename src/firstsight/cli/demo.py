@@ -8,7 +8,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.live import Live
 from rich.table import Table
@@ -16,13 +15,12 @@ from rich.table import Table
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, err, out, say, shown
 from firstsight.cli.evaluate import table
 from firstsight.config import Settings
-from firstsight.data.folder import read_folder
 from firstsight.errors import DataError
-from firstsight.protocols import Encoded
 
 if TYPE_CHECKING:
     from firstsight.evaluate.stream import Answered, Evaluation
     from firstsight.methods.model import Model
+    from firstsight.protocols import Encoded
 
 SPECIES, SUPPORT, STREAM = 24, 20, 10  # species in the guide, support images per known one, stream images per species
 SEED = 0
@@ -88,7 +86,11 @@ def _draw(folder: Path) -> None:
 
 def _stream(model: Model, folder: Path) -> tuple[list[Answered], Encoded]:
     """Show the images one after another, in random order, and what is made of each."""
+    import numpy as np
+
+    from firstsight.data.folder import read_folder
     from firstsight.evaluate.stream import Answered
+    from firstsight.protocols import Encoded
 
     data = read_folder(folder)
     order = np.random.default_rng(SEED).permutation(len(data.images))

@@ -17,12 +17,12 @@ from firstsight.cli.console import Device, Quiet, Verbose, configure, printable,
 from firstsight.cli.options import MatchRule, Radius, check_rule
 from firstsight.errors import DataError, ImageError, SettingsError
 from firstsight.files import disk_errors
-from firstsight.protocols import Assignment
-from firstsight.store.connection import Sync
-from firstsight.store.store import Store
 
 if TYPE_CHECKING:
     from firstsight.methods.model import Model
+    from firstsight.protocols import Assignment
+    from firstsight.store.connection import Sync
+    from firstsight.store.store import Store
 
 
 def discover(
@@ -45,6 +45,9 @@ def discover(
     ] = "full",
     radius: Radius = None,
     rule: MatchRule = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="The same bits for an image whatever comes with it; fp32, slower.")
+    ] = False,
     device: Device = "auto",
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -63,6 +66,7 @@ def discover(
     from firstsight.data.source import find_images
     from firstsight.discoverer import Discoverer
     from firstsight.methods.folder import load_model
+    from firstsight.store.store import Store
 
     durable = _sync(sync)
     counts: Counter[str] = Counter()
@@ -71,7 +75,7 @@ def discover(
         store = None
         if register is not None and register.exists():  # before the model: a refusal should not take seconds
             store = held.enter_context(Store.open(register, sync=durable, wait=wait))
-        trained = load_model(model, device)
+        trained = load_model(model, device, exact)
         start = trained.register(radius, rule)
         if store is not None:
             _agree(store, trained, radius, rule)
@@ -107,12 +111,14 @@ def discover(
 
 
 def _sync(value: str) -> Sync:
+    from firstsight.store.connection import Sync
+
     if value not in get_args(Sync):
         raise SettingsError(f"sync is {value!r}; allowed: {', '.join(get_args(Sync))}")
     return cast("Sync", value)
 
 
-def _agree(store: Store, model: Model, radius: int | None, rule: str | None) -> None:
+def _agree(store: Store, model: Model, radius: float | None, rule: str | None) -> None:
     """A register goes on as it is: its model and its rule are for good, a radius given changes it."""
     store.check_model(model.provenance)
     path, held = store.log.path, store.register.header().get("rule", "nearest")

@@ -13,7 +13,9 @@ from firstsight.config import SPECS, Rule, Spec
 MAIN = ("method", "backbone", "weights", "bits", "epochs", "batch_size", "seed", "cache_trunk")
 
 
-Radius = Annotated[int | None, typer.Option("--radius", help="How many bits from its centre a category reaches.")]
+Radius = Annotated[
+    float | None, typer.Option("--radius", help="How far from its centre a category reaches, in bits for codes.")
+]
 MatchRule = Annotated[
     str | None, typer.Option("--rule", help="nearest, first or reference; the model's own if not given.")
 ]

@@ -42,8 +42,11 @@ def save_model(model: Model, path: Path, metrics: bytes = b"") -> None:
         write_file(folder / "README.md", model_card(model, path.name).encode())
 
 
-def load_model(path: Path | str, device: str = "auto") -> Model:
-    """Read a model folder, whichever machine wrote it."""
+def load_model(path: Path | str, device: str = "auto", exact: bool = False) -> Model:
+    """Read a model folder, whichever machine wrote it.
+
+    With `exact` an image's row has the same bits whatever images are encoded with it, at the price of fp32.
+    """
     path = Path(path)
     config = _read_config(path)
     _verify(path)
@@ -52,6 +55,7 @@ def load_model(path: Path | str, device: str = "auto") -> Model:
         settings = Settings.of(config["settings"])
         categories = [Category(**entry) for entry in json.loads((path / CATEGORIES).read_bytes())]
         model = Model.assemble(settings, categories, where, blank=True)
+        model.exact = exact
         model.preprocess = Preprocess.of(config["preprocess"])
         if isinstance(model.network, HashNetwork):  # as it was then, whatever rule this release has
             model.network.minimum_distance = int(config["minimum_distance"])
