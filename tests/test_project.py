@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import firstsight
 
 ROOT = Path(__file__).parents[1]
@@ -22,14 +24,20 @@ def test_the_version_is_one() -> None:
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == firstsight.__version__
 
 
-def test_importing_and_help_load_no_torch() -> None:
+@pytest.mark.parametrize(
+    ("first", "absent"),
+    [
+        ("from firstsight import CodeRegister, Discoverer, Settings", ("torch", "timm", "scipy")),
+        ("pass", ("torch", "timm", "scipy", "numpy")),
+    ],
+)
+def test_importing_and_help_load_little(first: str, absent: tuple[str, ...]) -> None:
     script = (
-        "import sys, firstsight, firstsight.cli.main\n"
-        "from firstsight import CodeRegister, Discoverer, Settings\n"
+        f"import sys, firstsight, firstsight.cli.main\n{first}\n"
         "from firstsight.cli.main import app\n"
         "try: app(['--help'])\n"
         "except SystemExit: pass\n"
-        "print([m for m in ('torch', 'timm', 'scipy') if m in sys.modules])"
+        f"print([m for m in {absent} if m in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.strip().splitlines()[-1] == "[]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from pathlib import Path
 
@@ -66,9 +67,16 @@ def test_a_shared_cache_is_the_same_and_travels_without_its_pixels(paths: list[P
     assert all((received[i] == image).all() and (cache[i] == image).all() for i, image in enumerate(whole))
 
 
-def test_images_beyond_the_budget_are_decoded_again_in_another_process_too(paths: list[Path], tmp_path: Path) -> None:
+def test_images_beyond_the_budget_lie_in_a_file_that_goes_away(paths: list[Path], tmp_path: Path) -> None:
     cache = PixelCache(paths, PREPROCESS, Silent(), budget=2 * 40 * 40 * 3)
-    cache.share(tmp_path / "pixels")
+    cache.share(tmp_path / "pixels")  # it is in a file already
+    assert not (tmp_path / "pixels").exists()
     received = pickle.loads(pickle.dumps(cache))
-    assert len(received.shapes) == 2
-    assert all((received[i] == cache[i]).all() for i in range(len(paths)))
+    whole = PixelCache(paths, PREPROCESS, Silent())
+    assert all((received[i] == whole[i]).all() and (cache[i] == whole[i]).all() for i in range(len(paths)))
+    file = cache.file
+    assert file is not None
+    assert file.exists()
+    del cache, received
+    gc.collect()
+    assert not file.exists()

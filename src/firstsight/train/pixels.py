@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,51 +15,56 @@ from torch import Tensor
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import CENTRE, ImageLike, Pixels, Preprocess, crop, resized
 from firstsight.errors import BadImages, ImageError
+from firstsight.files import disk_errors
 from firstsight.protocols import Progress
 
-BUDGET = 4 * 2**30  # bytes of decoded images kept; the rest is decoded again when needed
+BUDGET = 4 * 2**30  # bytes of decoded images kept in memory; more are kept in a file that is mapped
 DEVICE_SHARE = 0.25  # of a GPU's free memory that images may take
 
 
 class PixelCache:
-    """A sequence of images at training's size, the first in memory as far as the budget goes.
+    """A sequence of images at training's size, decoded once, one after the other in one array.
 
-    Kept one after the other in one array, which processes share once it is in a file.
+    The array is in memory or, beyond a budget or where processes are to share it, in a file.
     """
 
     def __init__(
         self, images: Sequence[ImageLike], preprocess: Preprocess, progress: Progress, budget: int = BUDGET
     ) -> None:
-        """Decode everything once; every image that cannot be used is reported in one error."""
-        self.images = images
+        """Decode everything; every image that cannot be used is reported in one error."""
         self.preprocess = preprocess
-        self.file: Path | None = None
         self.on_device: dict[torch.device, Flat] = {}
-        kept: list[Pixels] = []
+        self._own_file: Any = None
+        parts: list[NDArray[np.uint8]] = []
+        shapes: list[tuple[int, ...]] = []
         bad: list[ImageError] = []
         with progress.task("reading images", len(images)) as advance:
             for pixels in ahead(or_error(lambda image: resized(image, preprocess)), images, window=64):
                 advance()
                 if isinstance(pixels, ImageError):
                     bad.append(pixels)
-                else:
+                elif not bad:
+                    shapes.append(pixels.shape[:2])
+                    parts.append(pixels.reshape(-1, 3))
                     budget -= pixels.nbytes
-                    if budget >= 0:
-                        kept.append(pixels)
+                    if budget < 0:
+                        self._spill(parts)
         if bad:
             raise BadImages(bad)
-        self.shapes = np.array([pixels.shape[:2] for pixels in kept], dtype=np.int64).reshape(-1, 2)
+        self.shapes = np.array(shapes, dtype=np.int64).reshape(-1, 2)
         self.first = np.cumsum(self.shapes.prod(1)) - self.shapes.prod(1)
-        self.pixels: NDArray[np.uint8] = np.concatenate(
-            [p.reshape(-1, 3) for p in kept] or [np.zeros((0, 3), np.uint8)]
-        )
+        if self._own_file is None:
+            self.file: Path | None = None
+            self.pixels = np.concatenate([np.zeros((0, 3), np.uint8), *parts])
+        else:
+            self._own_file.flush()
+            self.file = Path(self._own_file.name)
+            self.pixels = self._mapped()
 
     def __len__(self) -> int:
-        return len(self.images)
+        return len(self.shapes)
 
     def __getitem__(self, index: int) -> Pixels:
-        if index >= len(self.shapes):
-            return resized(self.images[index], self.preprocess)
         height, width = self.shapes[index]
         first = self.first[index]
         return self.pixels[first : first + height * width].reshape(height, width, 3)
@@ -74,18 +80,30 @@ class PixelCache:
         return torch.from_numpy(np.stack(cut)).to(device)
 
     def share(self, file: Path) -> None:
-        """Keep the pixels in a file from now on, so that pickling takes no copy of them."""
-        self.pixels.tofile(file)
-        self.file = file
-        self.pixels = self._mapped()
+        """Keep the pixels in a file from now on, if they are not, so that pickling takes no copy of them."""
+        if self.file is None:
+            with disk_errors(file):
+                self.pixels.tofile(file)
+            self.file = file
+            self.pixels = self._mapped()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "on_device": {}, **({} if self.file is None else {"pixels": None})}
+        pixels = {} if self.file is None else {"pixels": None}
+        return {**self.__dict__, "on_device": {}, "_own_file": None, **pixels}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if self.file is not None:
             self.pixels = self._mapped()
+
+    def _spill(self, parts: list[NDArray[np.uint8]]) -> None:
+        """Move what has been decoded to a file that goes away with this."""
+        if self._own_file is None:
+            self._own_file = tempfile.NamedTemporaryFile(prefix="firstsight-pixels-")  # noqa: SIM115
+        with disk_errors(Path(self._own_file.name)):
+            for part in parts:
+                self._own_file.write(part.data)
+        parts.clear()
 
     def _mapped(self) -> NDArray[np.uint8]:
         assert self.file is not None
@@ -93,7 +111,7 @@ class PixelCache:
 
     def fits(self, device: torch.device) -> bool:
         """Whether all images are, or can be, kept on this GPU."""
-        if device.type != "cuda" or len(self.shapes) < len(self.images):
+        if device.type != "cuda":
             return False
         return device in self.on_device or self.pixels.nbytes < DEVICE_SHARE * torch.cuda.mem_get_info(device)[0]
 
