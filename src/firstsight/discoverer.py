@@ -22,8 +22,6 @@ from firstsight.errors import ImageError
 from firstsight.protocols import Assignment, Encoder, Register
 from firstsight.store.store import Arrival, Store
 
-BATCH = 16
-
 Answers: TypeAlias = Iterator[Assignment]
 AnswersOrErrors: TypeAlias = Iterator[Assignment | ImageError]
 
@@ -122,8 +120,9 @@ class Discoverer:
 
     def _many(self, images: Iterable[ImageLike], errors: str, decide: Decide, once: bool) -> AnswersOrErrors:
         """Images are read and encoded a little ahead, and decided in groups, in turn."""
-        prepared = ahead(or_error(partial(self._prepare, once=once)), images, window=2 * BATCH)
-        while batch := list(islice(prepared, BATCH)):
+        size = self.encoder.batch
+        prepared = ahead(or_error(partial(self._prepare, once=once)), images, window=2 * size)
+        while batch := list(islice(prepared, size)):
             if errors == "raise":
                 batch = [*takewhile(_is_good, batch), *[each for each in batch if not _is_good(each)][:1]]
             good = [each for each in batch if not isinstance(each, ImageError)]

@@ -104,6 +104,11 @@ class Encoder(Protocol):
         ...
 
     @property
+    def batch(self) -> int:
+        """How many images are best encoded together."""
+        ...
+
+    @property
     def provenance(self) -> Provenance:
         """What a log says about the rows this makes."""
         ...

@@ -302,6 +302,8 @@ class Scatter:
 
     provenance = MODEL
 
+    batch = 16
+
     def __init__(self, metric: Metric, radius: float) -> None:
         self.metric, self.radius = metric, radius
 

@@ -30,8 +30,6 @@ from firstsight.methods.model import Model
 from firstsight.networks import AnyRegister
 from firstsight.protocols import Assignment, Encoded, Progress, Silent
 
-BATCH = 16
-
 
 @dataclass(frozen=True)
 class Answered:
@@ -168,8 +166,8 @@ def encode_images(model: Model, images: Sequence[ImageLike], progress: Progress)
     parts: list[Encoded] = []
     bad: list[ImageError] = []
     with progress.task("encoding", len(images)) as advance:
-        prepared = ahead(or_error(model.prepare), images, window=2 * BATCH)
-        while batch := list(islice(prepared, BATCH)):
+        prepared = ahead(or_error(model.prepare), images, window=2 * model.batch)
+        while batch := list(islice(prepared, model.batch)):
             bad += [pixels for pixels in batch if isinstance(pixels, ImageError)]
             good = [pixels for pixels in batch if not isinstance(pixels, ImageError)]
             if good and not bad:

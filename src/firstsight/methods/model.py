@@ -29,6 +29,7 @@ from firstsight.networks import AnyRegister, HashNetwork, Network
 from firstsight.protocols import Encoded, Provenance
 
 EXACT_BATCH = 16
+GPU_BATCH = 128
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,11 @@ class Model:
     def radius(self) -> float:
         """The radius its register starts with."""
         return self.network.radius
+
+    @property
+    def batch(self) -> int:
+        """How many images are best encoded together."""
+        return GPU_BATCH if self.device.type == "cuda" else EXACT_BATCH
 
     @property
     def provenance(self) -> Provenance:
