@@ -215,17 +215,21 @@ def resolve(
 ) -> Settings:
     """The settings in force: flag over FIRSTSIGHT_* over file over preset over default. None means not given."""
     values = _read_toml(config_file) if config_file is not None else {}
+    values |= from_environment(environment)
+    values |= {name: value for name, value in flags.items() if value is not None}
     chosen = values.pop("preset", "default")
+    return Settings.preset(preset or chosen, **values)
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """Settings, and a `preset`, from FIRSTSIGHT_* variables; one that is no setting is refused."""
+    values: dict[str, Any] = {}
     for key, text in environment.items():
         name = key.removeprefix(ENVIRONMENT_PREFIX).lower()
-        if not key.startswith(ENVIRONMENT_PREFIX) or name in NOT_SETTINGS:
-            continue
-        if name == "preset":
-            chosen = text
-        else:
-            values[name] = _spec(name, "environment variable", key).parse(text, key)
-    values |= {name: value for name, value in flags.items() if value is not None}
-    return Settings.preset(preset or chosen, **values)
+        if key.startswith(ENVIRONMENT_PREFIX) and name not in NOT_SETTINGS:
+            parsed = text if name == "preset" else _spec(name, "environment variable", key).parse(text, key)
+            values[name] = parsed
+    return values
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 
 class FirstsightError(Exception):
@@ -18,6 +19,9 @@ class FirstsightError(Exception):
         super().__init__(f"{what}\n{remedy}" if remedy else what)
         self.what = what
         self.remedy = remedy
+
+    def __reduce__(self) -> Any:  # errors cross from one process to another
+        return type(self), (self.what, self.remedy)
 
 
 class SettingsError(FirstsightError):
@@ -40,6 +44,9 @@ class ImageError(DataError):
         self.source = str(source)
         self.reason = reason
 
+    def __reduce__(self) -> tuple[type[ImageError], tuple[str, str, str]]:
+        return type(self), (self.source, self.reason, self.remedy)
+
 
 class BadImages(DataError):
     """Several images cannot be used; all of them are named at once."""
@@ -49,6 +56,9 @@ class BadImages(DataError):
         plural = "image" if len(errors) == 1 else "images"
         super().__init__(f"{len(errors)} {plural} cannot be used:\n{lines}", "repair or remove them, then run again")
         self.errors = list(errors)
+
+    def __reduce__(self) -> tuple[type[BadImages], tuple[list[ImageError]]]:
+        return type(self), (self.errors,)
 
 
 class ModelError(FirstsightError):

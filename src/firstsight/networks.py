@@ -33,6 +33,7 @@ class Network(nn.Module):
 
     views: ClassVar[int] = 1  # random crops of every image in a step
     learns: ClassVar[bool] = True  # False: nothing to train, `finish` does everything
+    recordable: ClassVar[bool] = True  # False: shapes in its losses depend on the data, so a GPU cannot replay a step
     discovers: ClassVar[bool] = True  # False: only ever answers with known categories
 
     def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
@@ -40,7 +41,6 @@ class Network(nn.Module):
         self.settings = settings
         self.categories = categories
         self.tail = tail
-        self.inputs = inputs
 
     @classmethod
     def check(cls, categories: int, settings: Settings) -> None:

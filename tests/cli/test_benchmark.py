@@ -80,10 +80,78 @@ def test_results_of_other_settings_are_not_mixed_in(flags: list[str], tmp_path: 
     refused(2, "made with orders 10", "benchmark", *flags, "--out", tmp_path, "--seeds", 1, "--orders", 3)
 
 
+def test_results_of_another_split_are_not_passed_off(flags: list[str], tmp_path: Path) -> None:
+    command = ["benchmark", *flags, "--out", tmp_path, "--methods", "ncm", "--seeds", 1, "--orders", 2]
+    assert firstsight(*command).returncode == 0
+    saved = (tmp_path / "mini.split.json").read_text()
+    refused(2, "made with split", *command, "--stratified")
+    assert (tmp_path / "mini.split.json").read_text() == saved
+    again = firstsight(*command, "--split", tmp_path / "mini.split.json")
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_damaged_result_is_named(flags: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mini-ncm-seed0.json").write_text('{"settings"')
+    refused(
+        3, "mini-ncm-seed0.json is damaged", "benchmark", *flags, "--out", tmp_path, "--methods", "ncm", "--seeds", 1
+    )
+
+
+def test_a_job_that_fails_loses_no_other(
+    flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moths: Path
+) -> None:
+    """Of three runs by two processes the first fails; what had begun is kept, and the message is the error's own."""
+    (tmp_path / "failing.py").write_text(
+        "from firstsight.errors import ImageError\n"
+        "from firstsight.methods.leader import ClassMeans\n"
+        "class Fails(ClassMeans):\n"
+        "    def finish(self, rows, labels):\n"
+        "        raise ImageError('x.jpg', 'was eaten', 'feed the dog')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    command = [
+        "benchmark",
+        *flags,
+        "--out",
+        tmp_path / "out",
+        "--methods",
+        "failing:Fails,ncm",
+        "--seeds",
+        1,
+        "--jobs",
+        2,
+    ]
+    refused(3, "x.jpg: was eaten", *command, "--orders", 2)
+    assert (tmp_path / "out" / "mini-ncm-seed0.json").is_file()
+
+
+def test_rules_and_streams_without_new_images(flags: list[str], tmp_path: Path, moths: Path) -> None:
+    command = ["benchmark", *flags, "--methods", "phe", "--seeds", 1, "--orders", 2]
+    assert firstsight(*command, "--out", tmp_path / "first", "--rule", "first").returncode == 0
+    assert set(json.loads((tmp_path / "first" / "mini-phe-12bit-seed0.json").read_text())["rows"]) == {
+        "first",
+        "reference",
+    }
+    known = tmp_path / "known.txt"
+    known.write_text("\n".join(path.name for path in sorted((moths / "stream").iterdir())))
+    folder = ["benchmark", "--data", "folder", *flags[2:], "--known-classes", known, "--stratified", "--methods", "ncm"]
+    result = firstsight(*folder, "--seeds", 1, "--orders", 2, "--out", tmp_path / "all-known")
+    assert result.returncode == 0, result.stderr
+    assert "/-" in result.stderr
+    assert " - |" in (tmp_path / "all-known" / "folder.md").read_text()
+
+
 def test_what_cannot_be_run_is_refused(flags: list[str], tmp_path: Path) -> None:
     refused(2, "no method 'smiley'", "benchmark", *flags, "--out", tmp_path, "--methods", "smiley")
     refused(2, "numbers separated by commas", "benchmark", *flags, "--out", tmp_path, "--bits", "long")
     refused(2, "bits is 999", "benchmark", *flags, "--out", tmp_path, "--bits", 999)
+    refused(2, "csq has no codes of 12 bits", "benchmark", *flags, "--out", tmp_path, "--methods", "csq")
+    refused(2, "cannot be loaded", "benchmark", *flags, "--out", tmp_path, "--methods", "phe,x.y:Z")
+    refused(2, "4 known categories do not fit", "benchmark", *flags, "--out", tmp_path, "--bits", "12,1")
+    refused(6, "l.jsonl", "benchmark", *flags, "--out", tmp_path, "--ledger", "/proc/none/l.jsonl")
+    refused(2, "FIRSTSIGHT_EPOCH", "benchmark", *flags, "--out", tmp_path, env={"FIRSTSIGHT_EPOCH": "3"})
+    assert not list(tmp_path.glob("*.json"))
     refused(2, "25, 50, 75", "benchmark", *flags, "--out", tmp_path, "--known", 40)
 
 

@@ -20,10 +20,12 @@ from firstsight.errors import SettingsError
 from firstsight.handcrafted import closest
 from firstsight.methods.catalogue import METHODS, method, network_of
 from firstsight.methods.contrastive import contrastive_loss
-from firstsight.methods.deep_hash import Dpn, OrthoHash
+from firstsight.methods.deep_hash import Csq, Dpn, Mdsh, OrthoHash
 from firstsight.methods.indices import RankStat, WinnerTakesAll
 from firstsight.methods.leader import chosen_reach
-from firstsight.methods.model import Model
+from firstsight.methods.simgcd import simgcd_loss
+from firstsight.methods.smile import Outputs as SmileOutputs
+from firstsight.methods.smile import Smile
 from firstsight.networks import FeatureNetwork, HashNetwork, Network
 from firstsight.register.features import FeatureRegister
 
@@ -41,7 +43,7 @@ def images(moths: Path) -> Sequence[Path]:
     return sorted((moths / "stream").rglob("*.jpg"))[::2]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", ON_THE_FLY)
 def test_every_method_keeps_the_contract_and_its_answers_when_saved(
     name: str, moths: Path, tiny: dict[str, Any], images: Sequence[Path], tmp_path: Path
 ) -> None:
@@ -77,6 +79,13 @@ def test_a_step_lowers_the_loss(name: str) -> None:
         optimiser.step()
         totals.append(terms["total"].item())
     assert totals[-1] < totals[0]
+
+
+def test_variants_are_phe_with_their_settings(moths: Path, tiny: dict[str, Any]) -> None:
+    model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "epochs": 1, "method": "phe-no-lp"})
+    assert (model.settings.method, model.settings.gamma, model.settings.prototype_start) == ("phe", 0.0, "random")
+    told = {**tiny, "epochs": 1, "method": "phe-paper", "expected_categories": 8}
+    assert firstsight.fit(moths / "support", device="cpu", **told).settings.similarity == "paper"
 
 
 def test_methods_that_never_discover_found_nothing(moths: Path, tiny: dict[str, Any], images: Sequence[Path]) -> None:
@@ -115,6 +124,51 @@ def test_orthohash_by_hand() -> None:
     network.centres.copy_(torch.tensor([[1.0, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]]))
     expected = F.cross_entropy(2**0.5 * np.log(2) * torch.tensor([[1 - 0.2, 0.0, -1.0]]), torch.tensor([0]))
     assert_close(network.code_loss(torch.tensor([[3.0, 3, 3, 3]]), torch.tensor([0])), expected)
+
+
+def test_csq_by_hand() -> None:
+    """Bits at zero are even odds, log 2 each; saturated ones on the right side cost nothing but round-off."""
+    network = small(Csq)
+    network.centres.copy_(torch.tensor([[1.0, -1, 1, 1]] * 3))
+    even = network.code_loss(torch.zeros(1, 4), torch.tensor([0]))
+    assert_close(even, torch.tensor(np.log(2.0) + 1e-4, dtype=torch.float32))
+    assert network.code_loss(torch.tensor([[20.0, -20, 20, 20]]), torch.tensor([0])) < 1e-6
+
+
+def test_mdsh_by_hand() -> None:
+    """Three codes; an image on the first: -log p for it, -log(1 - p) for the others."""
+    network = small(Mdsh)
+    network.centres.copy_(torch.tensor([[1.0, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]]))
+    p = torch.softmax(2 * torch.tensor([1.0, 0.0, -1.0]), 0)  # the root of 4 bits times the cosines
+    expected = -(p[0].log() + (1 - p[1]).log() + (1 - p[2]).log())
+    assert_close(network.code_loss(torch.full((1, 4), 9.0), torch.tensor([0])), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_smile_by_hand() -> None:
+    """One category, two views at the same place: no contrast but with itself; the regulariser is 3 (1 - tanh 1)."""
+    outputs = SmileOutputs(torch.ones(2, 4), torch.zeros(2, 4))
+    terms = small(Smile).losses(outputs, torch.tensor([0, 0]))
+    assert_close(terms["L_sup"], torch.tensor(0.0))
+    assert_close(terms["total"], torch.tensor(3 * (1 - np.tanh(1.0)), dtype=torch.float32))
+
+
+def test_simgcd_by_hand() -> None:
+    """Two images at right angles, seen alike twice, on their prototypes: each part is a softmax one can write down."""
+    features = torch.eye(2).repeat(2, 1)
+    labels = torch.tensor([0, 1, 0, 1])
+
+    def off(scale: float) -> float:
+        return float(np.log(1 + 2 * np.exp(-scale)))  # one image like it, two at right angles
+
+    expected = 0.65 * off(1.0) + 0.35 * (off(1 / 0.07) + np.log(1 + np.exp(-10)))
+    loss = simgcd_loss(features, features, torch.eye(2), labels)
+    assert_close(loss, torch.tensor(expected, dtype=torch.float32))
+
+
+def test_random_targets_are_all_different() -> None:
+    for seed in range(5):
+        codes = Dpn.handcrafted(100, Settings(bits=8, seed=seed))
+        assert len({code.tobytes() for code in codes}) == 100
 
 
 @pytest.mark.parametrize(
@@ -174,8 +228,8 @@ def test_a_method_that_is_not_there_is_refused(moths: Path, tiny: dict[str, Any]
     for name, words in (
         ("smiles", "did you mean smile"),
         ("x.y:Z", "cannot be loaded"),
-        ("phe-no-lp", "--gamma 0.0"),
-        ("phe-paper", "--preset paper"),
+        ("offline-kmeans", "nothing to fit"),
+        ("phe-paper", "--expected-categories"),
     ):
         with pytest.raises(SettingsError) as caught:
             firstsight.fit(moths / "support", device="cpu", **{**tiny, "method": name})
@@ -189,7 +243,3 @@ def test_the_papers_rows_exist() -> None:
         if each.paper:
             bits = None if each.bits == "none" else 32 if each.bits == "powers of two" or each.name == "csq-mc" else 12
             assert paper_figure("cub", each.name, bits), each.name
-
-
-def test_models_say_what_they_are(model_folder: Path) -> None:
-    assert isinstance(firstsight.load(model_folder, device="cpu"), Model)

@@ -11,11 +11,13 @@ from rich.table import Table
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
-from firstsight.config import SPECS
+from firstsight.config import SPECS, from_environment
 from firstsight.errors import SettingsError
 
+TAKEN = ("method", "bits", "seed", "preset")  # which this has its own options for
 
-@with_settings("method", "bits", "seed")
+
+@with_settings(*TAKEN[:3])
 def benchmark(
     data: Annotated[str, typer.Option(help="Which benchmark, such as cub, pets or folder.", metavar="NAME")],
     root: Annotated[Path, typer.Option(help="Its official download, or a pack of it.", metavar="PATH")],
@@ -29,6 +31,9 @@ def benchmark(
     stratified: Annotated[
         bool, typer.Option("--stratified", help="Half of each known category is support, not half of all images.")
     ] = False,
+    split: Annotated[
+        Path | None, typer.Option(help="A split that was saved, instead of drawing one.", metavar="FILE.json")
+    ] = None,
     classes: Annotated[
         Path | None, typer.Option(help="Only the categories in this file, one per line, in its order.", metavar="FILE")
     ] = None,
@@ -49,7 +54,9 @@ def benchmark(
     """
     configure(quiet, verbose)
     lengths = _numbers(bits)
+    given = {**{name: value for name, value in from_environment().items() if name not in TAKEN}, **given}
     from firstsight.data.benchmarks import open_data, split_of
+    from firstsight.data.splits import Split
     from firstsight.evaluate.benchmark import benchmark as run_all
     from firstsight.evaluate.benchmark import runs
     from firstsight.evaluate.tables import HEADER, lines, read_results, write_tables
@@ -58,14 +65,18 @@ def benchmark(
     runs(data, names, lengths, seeds)  # a method that does not exist is refused before the data is read
     of, images = open_data(data, root, classes, known_classes)
     wanted = runs(of.name, names, lengths, seeds, known)
-    split = split_of(of, images, share=known, stratified=stratified)
+    bars = Bars()
+    for text in images.left_out:
+        bars.note(text)
+    drawn = split_of(of, images, share=known, stratified=stratified) if split is None else Split.load(split)
     target.mkdir(parents=True, exist_ok=True)
-    split.save(target / f"{of.name}{'' if known == 50 else f'-{known}known'}.split.json")
     how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs}
-    results = run_all(wanted, split.apply(images), given, target, progress=Bars(), **how)
+    results = run_all(wanted, drawn.apply(images), given, target, progress=bars, **how)
     for count, result in enumerate(results, start=1):
+        if count == 1:  # only now is it known to be the split of what is there
+            drawn.save(target / f"{of.name}{'' if known == 50 else f'-{known}known'}.split.json")
         accuracy = next(iter(result["rows"].values()))[0]["accuracy"]
-        figures = "/".join(f"{100 * accuracy[part]:.1f}" for part in ("all", "old", "new"))
+        figures = "/".join("-" if (a := accuracy[part]) is None else f"{100 * a:.1f}" for part in ("all", "old", "new"))
         length = f", {result['bits']} bits" if result["bits"] else ""
         say(f" {count} of {len(wanted)}: {result['method']}{length}, seed {result['seed']}: {figures}")
     table = lines(read_results(target, of.name))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from firstsight.store.connection import Sync
     from firstsight.store.store import Store
 
+FARTHEST = 1e300  # a radius beyond this is that of a register that never discovers
+
 
 def discover(
     model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
@@ -76,6 +78,8 @@ def discover(
         if register is not None and register.exists():  # before the model: a refusal should not take seconds
             store = held.enter_context(Store.open(register, sync=durable, wait=wait))
         trained = load_model(model, device, exact)
+        if radius is not None and not trained.network.discovers:
+            raise SettingsError(f"{model} never discovers, so it has no --radius")
         start = trained.register(radius, rule)
         if store is not None:
             _agree(store, trained, radius, rule)
@@ -137,7 +141,8 @@ def _text(path: object, answer: Assignment) -> str:
     if answer.distance is not None:
         counted = isinstance(answer.distance, int)
         unit = "" if not counted else " bit" if answer.distance == 1 else " bits"
-        near = f"{answer.distance:g}{unit} away, radius {answer.radius:g}"
+        reach = "no radius" if answer.radius > FARTHEST else f"radius {answer.radius:g}"
+        near = f"{answer.distance:g}{unit} away, {reach}"
     other = f"next {answer.runner_up.category} at {answer.runner_up.distance:g}" if answer.runner_up else "no other"
     parts = [str(path), answer.name or str(answer.category), kind, near, other]
     if answer.image is not None:

@@ -64,7 +64,7 @@ def run() -> None:
         app()
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            say("interrupted; a fit goes on with --resume, a discover --register with --once")
+            say("interrupted; a fit goes on with --resume, a discover --register with --once, a benchmark by itself")
         raise
     except FirstsightError as error:
         complain(error)

@@ -31,7 +31,8 @@ def methods(
 
 def cells(method: Method) -> list[str]:
     """A method as a row of a table."""
-    settings = "; ".join(f"{name} {value}" for name, value in method.changes.items() if len(method.changes) == 1)
+    few = method.changes if len(method.changes) <= 2 else {}
+    settings = ", ".join(f"{name} {value}" for name, value in few.items())
     about = f"{method.about} (`{settings}`)" if settings else method.about
     paper = f"{method.paper[1]}, {method.paper[0]}" if method.paper else ""
     return [method.name, method.decides, method.bits, about, paper]

@@ -6,38 +6,27 @@ does. The last epoch is reported. Every run that looks at a query stream is writ
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from firstsight.backbones import build
-from firstsight.config import Rule, Settings
+from firstsight.config import Settings
 from firstsight.data.folder import LabelledImages
-from firstsight.data.images import CENTRE
-from firstsight.errors import SettingsError
+from firstsight.errors import DataError, SettingsError
+from firstsight.evaluate.jobs import prepare, run_many
 from firstsight.evaluate.orders import RANDOM_ORDERS
-from firstsight.evaluate.provenance import provenance, record
-from firstsight.evaluate.stream import Row, beside, offline, passes, without_nan
-from firstsight.files import write_file
-from firstsight.methods.catalogue import method
-from firstsight.methods.model import Model
-from firstsight.protocols import Encoded, Progress, Silent
-from firstsight.train.fit import fit_images
-from firstsight.train.pixels import PixelCache
-from firstsight.train.support import Stems
+from firstsight.evaluate.provenance import check_ledger, record
+from firstsight.files import FileLock, digest, write_file
+from firstsight.methods.catalogue import method, network_of
+from firstsight.protocols import Progress, Silent
 
 ALWAYS = ("closed-set-ce", "offline-kmeans")  # in every table, asked for or not
-QUERY_BUDGET = 12 * 2**30  # bytes of the stream's decoded images that are kept for all runs
-BATCH = 128
 
 
 @dataclass(frozen=True)
@@ -64,22 +53,12 @@ class Run:
         return method(self.method).settings(**{**told, **changes, **length, "seed": self.seed})
 
 
-@dataclass(frozen=True)
-class Task:
-    """What all runs of a table share: the images, decoded once, and how they are scored."""
-
-    support: LabelledImages
-    pixels: PixelCache
-    truth: tuple[str, ...]
-    stream: PixelCache
-    orders: int
-    device: str
-
-
 def runs(data: str, methods: Sequence[str], bits: Sequence[int], seeds: int, known_share: int = 50) -> list[Run]:
     """All trainings of a table, those that tell most first: every method once before the next seed."""
-    names = dict.fromkeys([*methods, *ALWAYS])
-    wanted = [Run(data, m, b, s, known_share) for s in range(seeds) for m in names for b in method(m).lengths(bits)]
+    lengths = {name: method(name).lengths(bits) for name in dict.fromkeys([*methods, *ALWAYS])}
+    if lacking := [name for name, some in lengths.items() if not some]:
+        raise SettingsError(f"{lacking[0]} has no codes of {', '.join(map(str, bits))} bits", "16, 32 and 64 it has")
+    wanted = [Run(data, m, b, s, known_share) for s in range(seeds) for m, some in lengths.items() for b in some]
     return [run for run in wanted if run.method != "offline-kmeans" or run.seed == 0]  # it learns nothing
 
 
@@ -95,123 +74,94 @@ def benchmark(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Run what is missing and yield every result as it is there; `jobs` trainings at a time share the device."""
+    """Run what is missing and yield every result as it is there; `jobs` trainings at a time share the device.
+
+    What cannot be run is refused before anything is.
+    """
     progress = progress or Silent()
-    missing: list[tuple[Run, Settings]] = []
-    for run in wanted:
-        settings = run.settings(changes, len(parts[1].categories))
-        path = out / run.file
-        if path.is_file():
-            yield _kept(path, settings, orders)
-        else:
-            missing.append((run, settings))
-    if not missing:
-        return
-    with tempfile.TemporaryDirectory(dir=out, prefix=".pixels-") as shared:
+    check_parts(*parts)
+    settings = {run: run.settings(changes, len(parts[1].categories)) for run in wanted}
+    for each in settings.values():
+        network_of(each.method).check(len(parts[0].categories), each)
+    made_of = {"split": split_digest(*parts), "weights": _weights(changes), "orders": orders}
+    with _alone(out):
+        kept = {run: _kept(out / run.file, settings[run], made_of) for run in wanted if (out / run.file).is_file()}
+        yield from kept.values()
+        missing = [(run, settings[run]) for run in wanted if run not in kept]
+        if not missing:
+            return
+        if ledger is not None:
+            check_ledger(ledger)
         task = prepare(parts, missing[0][1], orders, device, progress)
-        for run, result in run_many(task, missing, jobs, Path(shared), progress):
-            write_file(out / run.file, (json.dumps(result, indent=1) + "\n").encode())
-            if ledger is not None:
-                record(ledger, result)
-            yield result
+        with tempfile.TemporaryDirectory(prefix="firstsight-") as shared:
+            for run, result in run_many(task, missing, jobs, Path(shared), progress):
+                result |= made_of
+                if (
+                    ledger is not None
+                ):  # before the result: a look that is not in the ledger is worse than a line too many
+                    record(ledger, result)
+                write_file(out / run.file, (json.dumps(result, indent=1) + "\n").encode())
+                yield result
 
 
-def prepare(
-    parts: tuple[LabelledImages, LabelledImages], settings: Settings, orders: int, device: str, progress: Progress
-) -> Task:
-    """Decode all images once, at the size the backbone wants."""
-    support, query = parts
-    preprocess = build(settings.backbone, settings.image_size, 0, settings.weights, blank=True).preprocess
-    pixels = PixelCache(support.images, preprocess, progress)
-    stream = PixelCache(query.images, preprocess, progress, QUERY_BUDGET)
-    truth = tuple(query.categories[label] for label in query.labels)
-    return Task(support, pixels, truth, stream, orders, device)
+def check_parts(support: LabelledImages, query: LabelledImages) -> None:
+    """Refuse a split that nothing can be learned from or scored on."""
+    if empty := [name for name, count in zip(support.categories, support.counts(), strict=True) if not count]:
+        raise DataError(
+            f"{len(empty)} known categories got no support image, such as {empty[0]!r}",
+            "use --stratified, which takes half of each category, or leave small categories out",
+        )
+    if len(support.categories) < 2 or not query.images:
+        raise DataError(
+            f"{len(support.categories)} known categories and {len(query.images)} images to arrive",
+            "at least 2 known categories and 1 image are needed",
+        )
 
 
-def run_one(task: Task, run: Run, settings: Settings, stems: Stems, progress: Progress) -> dict[str, Any]:
-    """Train, encode the stream once, and score it; PHE also as the released code decides."""
-    began = time.monotonic()
-    model = fit_images(task.support, settings, task.device, progress, task.pixels, stems)
-    trained = time.monotonic()
-    encoded = encode_pixels(model, task.stream)
-    rows: dict[str, list[Row]]
-    if method(run.method).on_the_fly:
-        rules: list[Rule] = [settings.rule, "reference"] if settings.method == "phe" else [settings.rule]
-        rows = {rule: passes(partial(model.register, None, rule), encoded, task.truth, task.orders) for rule in rules}
-        rows[settings.rule] += beside(model, encoded, task.truth)
-    else:
-        rows = {"offline": [offline(encoded, task.truth, model.names)]}
-    return {
-        **asdict(run),
-        "settings": settings.as_dict(),
-        "orders": task.orders,
-        "report": model.report,
-        "rows": without_nan({rule: [asdict(row) for row in some] for rule, some in rows.items()}),
-        "images": len(task.truth),
-        "true_categories": len(set(task.truth)),
-        "seconds": {"training": round(trained - began, 1), "scoring": round(time.monotonic() - trained, 1)},
-        **provenance(task.device),
-    }
+def split_digest(support: LabelledImages, query: LabelledImages) -> str:
+    """What tells one split of one data set from another."""
+    seal = hashlib.sha256()
+    for part in (support, query):
+        for name, label in zip(part.names, part.labels, strict=True):
+            seal.update(f"{name}\t{part.categories[label]}\n".encode())
+        seal.update(b"\n")
+    return seal.hexdigest()[:16]
 
 
-def encode_pixels(model: Model, pixels: PixelCache) -> Encoded:
-    """The rows of images that are decoded already, from their central crops."""
-    rows = [
-        model.rows(pixels.crops(some, torch.full((len(some), 3), CENTRE), model.device))
-        for some in torch.split(torch.arange(len(pixels)), BATCH)
-    ]
-    return model.encoded(torch.cat(rows))
+def _weights(changes: Mapping[str, Any]) -> str | None:
+    path = Path(changes["weights"]) if changes.get("weights") else None
+    return digest(path)[:16] if path and path.is_file() else None
 
 
-def _kept(path: Path, settings: Settings, orders: int) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(path.read_bytes())
-    now = {**settings.as_dict(), "orders": orders}
-    then = {**result["settings"], "orders": result["orders"]}
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    lock = FileLock(out / ".lock")
+    if not lock.acquire():
+        raise DataError(f"another benchmark is at work on {out}", "wait for it, or choose another --out")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _kept(path: Path, settings: Settings, made_of: Mapping[str, Any]) -> dict[str, Any]:
+    """An earlier result, if it is of the same run."""
+    result = read_result(path)
+    now = {**settings.as_dict(), **made_of}
+    then = {**result["settings"], **{name: result.get(name) for name in made_of}}
     if differing := [key for key in now if then.get(key) != now[key]]:
         key = differing[0]
         raise SettingsError(
             f"{path} was made with {key} {then.get(key)!r}, now it is {now[key]!r}",
-            "give the settings it was made with, or choose another --out",
+            "give what it was made with, or choose another --out",
         )
     return result
 
 
-def run_many(
-    task: Task, missing: Sequence[tuple[Run, Settings]], jobs: int, shared: Path, progress: Progress
-) -> Iterator[tuple[Run, dict[str, Any]]]:
-    """Results as they come; several jobs are processes that share the decoded images by files in a folder."""
-    if jobs == 1 or len(missing) == 1:
-        stems: Stems = {}
-        for run, settings in missing:
-            yield run, run_one(task, run, settings, stems, progress)
-        return
-    task.pixels.share(shared / "support")
-    task.stream.share(shared / "query")
-    small = replace(task, support=replace(task.support, images=()))
-    spawned = torch.multiprocessing.get_context("spawn")
-    with (
-        ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin, initargs=(small,)) as pool,
-        progress.task("training", len(missing)) as advance,
-    ):
-        futures = {pool.submit(_run_in_worker, run, settings): run for run, settings in missing}
-        try:
-            for future in as_completed(futures):
-                advance()
-                yield futures[future], future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-_task: Task
-_stems: Stems
-
-
-def _begin(task: Task) -> None:
-    """In a worker: what its runs share."""
-    global _task, _stems
-    _task, _stems = task, {}
-
-
-def _run_in_worker(run: Run, settings: Settings) -> dict[str, Any]:
-    return run_one(_task, run, settings, _stems, Silent())
+def read_result(path: Path) -> dict[str, Any]:
+    """A run's file."""
+    try:
+        result: dict[str, Any] = json.loads(path.read_bytes())
+        return {**result, "settings": dict(result["settings"]), "rows": dict(result["rows"])}
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{path} is damaged, or no result of a benchmark", "remove it, and it is made again") from None

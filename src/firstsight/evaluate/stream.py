@@ -7,6 +7,7 @@ used for scoring alone, but for the number of categories that k-means is told.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import partial
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from firstsight.accuracy import Accuracy, number, separate_accuracy, strict_accuracy
 from firstsight.config import Rule
@@ -147,7 +149,9 @@ def beside(model: Model, encoded: Encoded, truth: Sequence[str]) -> list[Row]:
 
 def offline(encoded: Encoded, truth: Sequence[str], known: Sequence[str], seed: int = 0) -> Row:
     """k-means over all rows at once, told the true number of categories: what no stream could be answered by."""
-    clusters = KMeans(len(set(truth)), n_init=3, random_state=seed).fit_predict(encoded.features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than categories
+        clusters = KMeans(len(set(truth)), n_init=3, random_state=seed).fit_predict(encoded.features)
     nothing = np.zeros(len(truth), dtype=bool)
     measures = _measures(number(truth)[1], clusters, nothing, np.isin(truth, known), np.full(len(truth), -1))
     return _row("offline k-means", [replace(measures, by_name=float("nan"), false_births=float("nan"))])

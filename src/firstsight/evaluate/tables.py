@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from firstsight.evaluate.benchmark import read_result
 from firstsight.files import write_file
 from firstsight.methods.catalogue import METHODS
 
@@ -42,8 +43,9 @@ class Line:
     more: Mapping[str, float]  # everything else that was measured, by name
 
     def cells(self) -> list[str]:
-        figures = [f"{m:.1f} ± {d:.1f}" for m, d in zip(self.means, self.deviations, strict=True)]
-        beside = "/".join(f"{value:.1f}" for value in self.paper) if self.paper else ""
+        pairs = zip(self.means, self.deviations, strict=True)
+        figures = ["-" if isnan(mean) else f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in pairs]
+        beside = "/".join(f"{value:.1f}" for value in self.paper if not isnan(value)) if self.paper else ""
         found = f"{self.categories:.0f} / {self.true_categories}"
         bits = "" if self.bits is None else str(self.bits)
         return [self.data, bits, self.method, self.order, *figures, found, str(self.runs), beside]
@@ -51,7 +53,7 @@ class Line:
 
 def read_results(folder: Path, data: str) -> list[dict[str, Any]]:
     """All runs on a data set that lie in a folder, in the order methods are listed."""
-    found = [json.loads(path.read_bytes()) for path in folder.glob(f"{data}-*-seed*.json")]
+    found = [read_result(path) for path in folder.glob(f"{data}-*-seed*.json")]
     place = {name: i for i, name in enumerate(METHODS)}
     return sorted(
         (result for result in found if result["data"] == data),
@@ -108,12 +110,17 @@ def csv(table: Sequence[Line]) -> str:
     return content.getvalue()
 
 
-def paper_figure(data: str, method: str, bits: int | None) -> tuple[float, float, float] | None:
+def paper_figure(data: str, method: str, bits: int | None, variant: str = "") -> tuple[float, float, float] | None:
     """All/Old/New of a method in the paper, with DINO ViT-B/16, fixed order; None where it has none."""
-    if method not in METHODS or METHODS[method].paper is None:
-        return None
-    table, row = METHODS[method].paper or ("", "")
     tables = paper_tables()
+    if method not in METHODS or METHODS[method].paper is None or variant == "closed-set":
+        return None
+    dimensions = tables["tab:dim-smile"].get(str(bits)) if (data, method) == ("cub", "smile") else None
+    if variant == "offline k-means":
+        return (dimensions["offline k-means"], nan, nan) if dimensions else None
+    if dimensions:
+        return dimensions["all"], dimensions["old"], dimensions["new"]
+    table, row = METHODS[method].paper or ("", "")
     found: Mapping[str, Any] = tables[table].get("rows", tables[table]).get(row, {})
     if bits is not None:
         found = found.get(str(bits), found if bits == 12 else tables["tab:codelength"].get(str(bits), {}).get(row, {}))
@@ -158,7 +165,7 @@ def _line(key: tuple[Any, ...], members: Sequence[tuple[Mapping[str, Any], Mappi
         categories=float(np.mean([row["categories"] for _, row in members])),
         true_categories=members[0][0]["true_categories"],
         runs=len(members),
-        paper=None if variant in BESIDE else paper_figure(data, method, bits),
+        paper=paper_figure(data, method, bits, variant),
         more=_more(rows),
     )
 

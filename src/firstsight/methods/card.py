@@ -23,9 +23,10 @@ def model_card(model: Model, name: str) -> str:
     )
     listed = "\n".join(f"- {category.name}: {category.support}" for category in model.categories)
     outcome = "\n".join(f"- {line}" for line in report.get("lines", []))
+    discovers = "and registers new ones as they come" if model.network.discovers else "and never answers with a new one"
     return f"""# {name}
 
-A Firstsight model: tells the {len(model.categories)} categories below apart, and registers new ones as they come.
+A Firstsight model: tells the {len(model.categories)} categories below apart, {discovers}.
 Method: `{s.method}`, {method(s.method).about}; decides by {method(s.method).decides}.
 
 ## How it came out

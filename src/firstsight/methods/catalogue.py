@@ -150,7 +150,14 @@ _ALL = (
         "that, on SupCon's features",
         paper=(STRATEGIES, "Supcon Cls"),
     ),
-    Method("phe-no-lp", PHE, "ball", "PHE without L_p", {"gamma": 0.0}, paper=(LOSSES, "without L_p")),
+    Method(
+        "phe-no-lp",
+        PHE,
+        "ball",
+        "PHE without L_p",
+        {"gamma": 0.0, "prototype_start": "random"},
+        paper=(LOSSES, "without L_p"),
+    ),
     Method("phe-no-lc", PHE, "ball", "PHE without L_c", {"alpha": 0.0}, paper=(LOSSES, "without L_c")),
     Method("phe-no-lf", PHE, "ball", "PHE without L_f", {"beta": 0.0}, paper=(LOSSES, "without L_f")),
     Method(
@@ -169,23 +176,46 @@ def method(name: str) -> Method:
     if name in METHODS:
         return METHODS[name]
     if ":" in name:
-        return Method(name, name, "ball", "a network from elsewhere")
+        return _found(name)
     near = get_close_matches(name, METHODS, n=1)
     raise SettingsError(
         f"there is no method {name!r}", f"did you mean {near[0]}?" if near else f"there are: {', '.join(METHODS)}"
     )
 
 
+def named(settings: Settings) -> Settings:
+    """What `fit` trains when a variant is asked for by name: PHE with its settings. Others stay as they are."""
+    found = method(settings.method)
+    if not found.on_the_fly:
+        raise SettingsError(f"{found.name} answers no stream, so there is nothing to fit", "benchmark has its figures")
+    if not found.changes:
+        return settings
+    if found.changes == PRESETS["paper"]:
+        return Settings.preset("paper", **{**settings.as_dict(), **found.changes, "method": "phe"})
+    return settings.changed(method="phe", **found.changes)
+
+
 def network_of(name: str) -> type[Network]:
     """The class of a method's network."""
-    found = method(name)
-    if found.changes:
-        flags = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in found.changes.items())
-        how = "--preset paper" if found.changes == PRESETS["paper"] else flags
-        raise SettingsError(f"{name} is phe with other settings", f"use --method phe {how}")
-    module, _, attribute = found.network.partition(":")
+    module, _, attribute = method(name).network.partition(":")
+    return _load(name, module, attribute)
+
+
+def _found(name: str) -> Method:
+    """A network from elsewhere, described by its class."""
+    from firstsight.networks import HashNetwork
+
+    network = _load(name, *name.split(":", 1))
+    decides: Decides = "distance"
+    if issubclass(network, HashNetwork):
+        decides = "ball" if network.ball else EXACT
+    bits: Literal["any", "none"] = "none" if decides == "distance" else "any"
+    return Method(name, name, decides if network.discovers else NEVER, "a network from elsewhere", bits=bits)
+
+
+def _load(name: str, module: str, attribute: str) -> type[Network]:
     try:
         network: type[Network] = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError) as error:
         raise SettingsError(f"method {name!r} cannot be loaded: {error}") from None
     return network

@@ -14,23 +14,35 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from firstsight.config import Settings
 from firstsight.handcrafted import hadamard_codes
 from firstsight.methods.fixed import FixedCentres
+from firstsight.networks import minimum_distance_for
 
 POLARISATION_MARGIN = 1.0
 COSINE_MARGIN = 0.2
 QUANTISATION = 1e-4  # its weight in CSQ and MDSH
 
 
-class RandomTargets(FixedCentres):
-    """Every category's code is drawn at random, each bit by a coin."""
+class DeepHash(FixedCentres):
+    """Only the very same code is the same category."""
 
     code_weight = 1.0
     ball = False
 
-    def handcrafted(self) -> NDArray[np.int8]:
-        generator = np.random.default_rng(self.settings.seed)
-        return (2 * generator.integers(0, 2, (self.categories, self.bits)) - 1).astype(np.int8)
+
+class RandomTargets(DeepHash):
+    """Every category's code is drawn at random, each bit by a coin, again where it is taken (ours)."""
+
+    @classmethod
+    def handcrafted(cls, categories: int, settings: Settings) -> NDArray[np.int8]:
+        minimum_distance_for(settings, categories)  # there is a code for each
+        generator = np.random.default_rng(settings.seed)
+        drawn: dict[bytes, NDArray[np.int8]] = {}
+        while len(drawn) < categories:
+            code = generator.choice(np.array([-1, 1], np.int8), settings.bits)
+            drawn.setdefault(code.tobytes(), code)
+        return np.stack(list(drawn.values()))
 
 
 class Dpn(RandomTargets):
@@ -49,14 +61,12 @@ class OrthoHash(RandomTargets):
         return F.cross_entropy(sqrt(2) * log(max(self.categories - 1, 2)) * (cosines - margins), labels)
 
 
-class Csq(FixedCentres):
+class Csq(DeepHash):
     """Central Similarity Quantization (Yuan et al., CVPR 2020): binary cross-entropy to rows of a Hadamard matrix."""
 
-    code_weight = 1.0
-    ball = False
-
-    def handcrafted(self) -> NDArray[np.int8]:
-        return hadamard_codes(self.bits, self.categories, self.settings.seed)
+    @classmethod
+    def handcrafted(cls, categories: int, settings: Settings) -> NDArray[np.int8]:
+        return hadamard_codes(settings.bits, categories, settings.seed)
 
     def code_loss(self, hash_features: Tensor, labels: Tensor) -> Tensor:
         soft = torch.tanh(hash_features)
@@ -68,18 +78,16 @@ class Csq(FixedCentres):
 class CsqSeparated(Csq):
     """CSQ-MC: the same with handcrafted codes d_max apart, which exist for any length."""
 
-    def handcrafted(self) -> NDArray[np.int8]:
-        return FixedCentres.handcrafted(self)
+    @classmethod
+    def handcrafted(cls, categories: int, settings: Settings) -> NDArray[np.int8]:
+        return FixedCentres.handcrafted(categories, settings)
 
 
-class Mdsh(FixedCentres):
+class Mdsh(DeepHash):
     """Minimal-distance-separated centres (Wang et al., CVPR 2023): the likelihood of the right code and of no other.
 
-    Its pair loss against a memory of earlier codes is left out (ours: one view, no memory).
+    Summed over categories; its pair loss against a memory of earlier codes is left out (both ours).
     """
-
-    code_weight = 1.0
-    ball = False
 
     def code_loss(self, hash_features: Tensor, labels: Tensor) -> Tensor:
         chances = torch.softmax(sqrt(self.bits) * _cosines(hash_features, self.centres), dim=1).clamp(1e-6, 1 - 1e-6)

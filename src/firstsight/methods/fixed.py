@@ -25,11 +25,17 @@ class FixedCentres(PHE):
 
     def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
         super().__init__(tail, inputs, categories, settings)
-        self.centres.copy_(torch.from_numpy(self.handcrafted().astype(np.float32)))
+        self.centres.copy_(torch.from_numpy(self.handcrafted(categories, settings).astype(np.float32)))
 
-    def handcrafted(self) -> NDArray[np.int8]:
-        distance = minimum_distance_for(self.settings, self.categories)
-        return separated_codes(self.bits, self.categories, distance, self.settings.seed)
+    @classmethod
+    def check(cls, categories: int, settings: Settings) -> None:
+        cls.handcrafted(categories, settings)
+
+    @classmethod
+    def handcrafted(cls, categories: int, settings: Settings) -> NDArray[np.int8]:
+        """A code of -1 and +1 for every category."""
+        distance = minimum_distance_for(settings, categories)
+        return separated_codes(settings.bits, categories, distance, settings.seed)
 
     def hash_centres(self) -> Tensor:
         return self.centres

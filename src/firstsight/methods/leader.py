@@ -18,7 +18,15 @@ FOLDS = 3  # every known category plays a new one once
 REACHES = 24  # radii that are tried
 
 
-class ClassMeans(FeatureNetwork):
+class Leaders(FeatureNetwork):
+    """Categories lead from where their support images are on average, as far as pays on held-out ones."""
+
+    def finish(self, rows: Tensor, labels: Tensor) -> None:
+        super().finish(rows, labels)
+        self.reach.fill_(chosen_reach(rows.cpu().numpy(), labels.cpu().numpy(), self.metric))
+
+
+class ClassMeans(Leaders):
     """Nearest class mean by cosine on the frozen backbone's features; an image far from all founds a category.
 
     Nothing is trained, so the held-out categories the radius is chosen on are truly new to it. A new category stays
@@ -31,22 +39,14 @@ class ClassMeans(FeatureNetwork):
         features: Tensor = self.tail(stem)
         return features
 
-    def finish(self, rows: Tensor, labels: Tensor) -> None:
-        super().finish(rows, labels)
-        self.reach.fill_(chosen_reach(rows.cpu().numpy(), labels.cpu().numpy(), self.metric))
 
-
-class LeaderClustering(LinearNetwork):
+class LeaderClustering(Leaders, LinearNetwork):
     """Sequential Leader Clustering (SLC) on features of a network trained by cross-entropy.
 
     The paper says neither which distance nor which threshold, nor whether known categories lead from the start. Ours:
     cosine; their means lead; the threshold as for class means, though here the network has seen the categories that
     play new ones, so that it comes out small.
     """
-
-    def finish(self, rows: Tensor, labels: Tensor) -> None:
-        super().finish(rows, labels)
-        self.reach.fill_(chosen_reach(rows.cpu().numpy(), labels.cpu().numpy(), self.metric))
 
 
 def chosen_reach(rows: NDArray[np.float32], labels: NDArray[np.int64], metric: Metric, seed: int = 0) -> float:

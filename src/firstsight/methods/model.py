@@ -5,13 +5,14 @@ This is what `firstsight.fit` returns and `firstsight.load` reads.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,7 +25,7 @@ from firstsight.config import Rule, Settings
 from firstsight.data.images import ImageLike, Pixels, Preprocess, prepared
 from firstsight.devices import answering_precision, mixed_precision, plain_precision
 from firstsight.methods.catalogue import network_of
-from firstsight.methods.folding import folded, safely_folded
+from firstsight.methods.folding import safely_folded
 from firstsight.networks import AnyRegister, HashNetwork, Network
 from firstsight.protocols import Encoded, Provenance
 
@@ -144,13 +145,20 @@ class Model:
     @cached_property
     def _trunk(self) -> nn.Module:
         """The trunk as it runs; the one that is saved stays as it came."""
+        return safely_folded(self.trunk, self._example)
+
+    @property
+    def _example(self) -> Tensor:
+        """Two images of nothing in particular, always the same."""
         shape = (2, 3, self.preprocess.crop, self.preprocess.crop)
-        return safely_folded(self.trunk, torch.linspace(0, 1e4, prod(shape), device=self.device).sin().view(shape))
+        return torch.linspace(0, 1e4, prod(shape), device=self.device).sin().view(shape)
 
     @cached_property
     def _ready(self) -> Network:
         """The trained network as it answers."""
-        return cast("Network", folded(self.network))
+        ready = copy.deepcopy(self.network).eval().requires_grad_(False)
+        ready.tail = safely_folded(ready.tail, self._trunk(self._example))
+        return ready
 
     @cached_property
     def _mean(self) -> Tensor:

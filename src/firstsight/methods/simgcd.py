@@ -1,7 +1,7 @@
 """SimGCD's prototype learning (Wen et al., ICCV 2023) under PHE's category encoding.
 
 Of its losses the unsupervised classification is gone, as are prototypes of new categories: there are no unlabelled
-images here. Weights and temperatures are its own.
+images here. Weights and temperatures are those of its released code; the projector is SMILE's (ours).
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from firstsight.phe.model import PHE, Outputs
 
 SUPERVISED = 0.35  # the weight of what uses labels
 CLASSIFIER_TEMPERATURE = 0.1
+VIEWS_TEMPERATURE = 1.0
 
 
-class SimGcd(PHE):
-    """One prototype per category, which is a classifier's weight, mapped to a hash centre."""
+class SimGcdFeatures(PHE):
+    """Features by SimGCD's losses, with one prototype per category, which is a classifier's weight."""
 
     views = 2
 
@@ -33,15 +34,16 @@ class SimGcd(PHE):
         return simgcd_loss(features, self.projector(features), self.prototypes, labels)
 
 
-class SimGcdFixed(FixedCentres):
+class SimGcd(SimGcdFeatures):
+    """Its prototypes mapped to hash centres."""
+
+
+class SimGcdFixed(SimGcdFeatures, FixedCentres):
     """SimGCD-MC: handcrafted centres, and codes of what its projection head makes."""
 
-    views = 2
-
     def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
-        super().__init__(tail, inputs, categories, settings.changed(prototypes=1))
+        super().__init__(tail, inputs, categories, settings)
         s = settings
-        self.projector = Projector(s.feature_dim, s.hash_hidden)
         self.hash_head = HashHead(BOTTLENECK, s.bits, s.hash_head, s.hash_norm, s.hash_hidden)
 
     def forward(self, stem: Tensor) -> Outputs:
@@ -51,14 +53,14 @@ class SimGcdFixed(FixedCentres):
     def rows(self, stem: Tensor) -> Tensor:
         return self(stem).hash_features  # type: ignore[no-any-return]
 
-    def representation_loss(self, features: Tensor, labels: Tensor, generator: torch.Generator | None) -> Tensor:
-        return simgcd_loss(features, self.projector(features), self.prototypes, labels)
-
 
 def simgcd_loss(features: Tensor, projected: Tensor, prototypes: Tensor, labels: Tensor) -> Tensor:
     """Contrast of views, SupCon of labels, and cross-entropy of cosines to the prototypes."""
     images = torch.arange(len(labels) // 2, device=labels.device).repeat(2)  # two views of each
     cosines = F.normalize(features, dim=-1) @ F.normalize(prototypes, dim=-1).T
     classified = F.cross_entropy(cosines / CLASSIFIER_TEMPERATURE, labels)
-    unsupervised, supervised = contrastive_loss(projected, images), contrastive_loss(projected, labels)
+    unsupervised, supervised = (
+        contrastive_loss(projected, images, VIEWS_TEMPERATURE),
+        contrastive_loss(projected, labels),
+    )
     return (1 - SUPERVISED) * unsupervised + SUPERVISED * (supervised + classified)

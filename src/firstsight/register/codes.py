@@ -66,7 +66,7 @@ class CodeRegister(Roster):
 
     def check_radius(self, radius: int) -> None:
         if not 0 <= radius <= self.bits or radius != int(radius):
-            raise SettingsError(f"radius is {radius}; with {self.bits} bits it can be 0 to {self.bits}")
+            raise SettingsError(f"radius is {radius}; with {self.bits} bits it can be a whole number, 0 to {self.bits}")
 
     @property
     def centres(self) -> Words:

@@ -16,6 +16,7 @@ from firstsight.data.source import read_images
 from firstsight.devices import pick_device
 from firstsight.errors import ModelError, SettingsError
 from firstsight.files import digest
+from firstsight.methods.catalogue import named
 from firstsight.methods.folder import is_model, load_model, save_model
 from firstsight.methods.model import Category, Model
 from firstsight.protocols import Progress, Silent
@@ -41,7 +42,7 @@ def fit(
     `changes` are settings by name on top of `settings`. A run that was killed goes on with `resume`; on a CPU it
     ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds.
     """
-    settings = Settings.of({**(settings or Settings()).as_dict(), **changes})
+    settings = named(Settings.of({**(settings or Settings()).as_dict(), **changes}))
     out = Path(out).absolute() if out is not None else None
     progress = progress or Silent()
     data = read_images(folder)

@@ -41,7 +41,7 @@ class Step:
 
     def __call__(self, indices: Tensor, draws: Tensor) -> None:
         whole = len(indices) == min(self.network.settings.batch_size, len(self.support))
-        if not (self.support.replayable and whole):
+        if not (self.support.replayable and self.network.recordable and whole):
             self._run(indices, draws)
             return
         if self.graph is None and self.taken < WARM_UP:

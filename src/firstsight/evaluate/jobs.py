@@ -1,0 +1,156 @@
+"""Runs of a benchmark: trained, encoded and scored, one after the other or by several processes at a time."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from firstsight.backbones import build
+from firstsight.config import Rule, Settings
+from firstsight.data.folder import LabelledImages
+from firstsight.data.images import CENTRE
+from firstsight.evaluate.provenance import provenance
+from firstsight.evaluate.stream import Row, beside, offline, passes, without_nan
+from firstsight.methods.catalogue import method
+from firstsight.methods.model import Model
+from firstsight.protocols import Encoded, Progress, Silent
+from firstsight.train.fit import fit_images
+from firstsight.train.pixels import PixelCache
+from firstsight.train.support import Stems
+
+if TYPE_CHECKING:
+    from firstsight.evaluate.benchmark import Run
+
+QUERY_BUDGET = 12 * 2**30  # bytes of the stream's decoded images that are kept in memory for all runs
+BATCH = 128
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all runs of a table share: the images, decoded once, and how they are scored."""
+
+    support: LabelledImages
+    pixels: PixelCache
+    truth: tuple[str, ...]
+    stream: PixelCache
+    orders: int
+    device: str
+
+
+def prepare(
+    parts: tuple[LabelledImages, LabelledImages], settings: Settings, orders: int, device: str, progress: Progress
+) -> Task:
+    """Decode all images once, at the size the backbone wants."""
+    support, query = parts
+    preprocess = build(settings.backbone, settings.image_size, 0, settings.weights, blank=True).preprocess
+    pixels = PixelCache(support.images, preprocess, progress)
+    stream = PixelCache(query.images, preprocess, progress, QUERY_BUDGET)
+    truth = tuple(query.categories[label] for label in query.labels)
+    return Task(support, pixels, truth, stream, orders, device)
+
+
+def run_one(task: Task, run: Run, settings: Settings, stems: Stems, progress: Progress) -> dict[str, Any]:
+    """Train, encode the stream once, and score it; PHE also as the released code decides."""
+    began = time.monotonic()
+    model = fit_images(task.support, settings, task.device, progress, task.pixels, stems)
+    model.exact = True  # figures depend on no batch
+    trained = time.monotonic()
+    encoded = encode_pixels(model, task.stream)
+    rows: dict[str, list[Row]]
+    if method(run.method).on_the_fly:
+        own = settings.rule if settings.method == "phe" else "own"
+        rules: dict[str, Rule | None] = {own: None, **({"reference": "reference"} if settings.method == "phe" else {})}
+        rows = {
+            name: passes(partial(model.register, None, rule), encoded, task.truth, task.orders)
+            for name, rule in rules.items()
+        }
+        rows[own] += beside(model, encoded, task.truth)
+    else:
+        rows = {"offline": [offline(encoded, task.truth, model.names)]}
+    return {
+        **asdict(run),
+        "settings": settings.as_dict(),
+        "report": model.report,
+        "rows": without_nan({rule: [asdict(row) for row in some] for rule, some in rows.items()}),
+        "images": len(task.truth),
+        "true_categories": len(set(task.truth)),
+        "seconds": {"training": round(trained - began, 1), "scoring": round(time.monotonic() - trained, 1)},
+        **provenance(task.device),
+    }
+
+
+def encode_pixels(model: Model, pixels: PixelCache) -> Encoded:
+    """The rows of images that are decoded already, from their central crops."""
+    rows = [
+        model.rows(pixels.crops(some, torch.full((len(some), 3), CENTRE), model.device))
+        for some in torch.split(torch.arange(len(pixels)), BATCH)
+    ]
+    return model.encoded(torch.cat(rows))
+
+
+def run_many(
+    task: Task, missing: Sequence[tuple[Run, Settings]], jobs: int, shared: Path, progress: Progress
+) -> Iterator[tuple[Run, dict[str, Any]]]:
+    """Results as they come; several jobs are processes that share the decoded images by files in a folder.
+
+    Where one fails, those that have begun are finished first, so that their work is not lost.
+    """
+    if jobs == 1 or len(missing) == 1:
+        stems: Stems = {}
+        for run, settings in missing:
+            yield run, run_one(task, run, settings, stems, progress)
+        return
+    task.pixels.share(shared / "support")
+    task.stream.share(shared / "query")
+    small = replace(task, support=replace(task.support, images=()))
+    spawned = torch.multiprocessing.get_context("spawn")
+    failed: BaseException | None = None
+    pool = ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin, initargs=(small,))
+    try:
+        futures = {pool.submit(_run_in_worker, run, settings): run for run, settings in missing}
+        with progress.task("training", len(missing)) as advance:
+            for future in as_completed(futures):
+                advance()
+                if future.cancelled():
+                    continue
+                if error := future.exception():
+                    failed = failed or error
+                    _cancel(futures)
+                else:
+                    yield futures[future], future.result()
+    except BaseException:  # interrupted: nothing is waited for
+        for process in pool._processes.values():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+    if failed:
+        raise failed
+
+
+def _cancel(futures: dict[Future[dict[str, Any]], Run]) -> None:
+    for future in futures:
+        future.cancel()
+
+
+_task: Task
+_stems: Stems
+
+
+def _begin(task: Task) -> None:
+    """In a worker: what its runs share. An interrupt is the main process's affair."""
+    global _task, _stems
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _task, _stems = task, {}
+
+
+def _run_in_worker(run: Run, settings: Settings) -> dict[str, Any]:
+    return run_one(_task, run, settings, _stems, Silent())
