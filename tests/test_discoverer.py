@@ -13,6 +13,7 @@ from PIL import Image
 import firstsight
 from firstsight.checks import check_discoverer
 from firstsight.data.folder import walk
+from firstsight.discoverer import GROUP
 from firstsight.errors import ImageError, StoreError
 from firstsight.methods.model import Model
 from firstsight.store.events import Assigned
@@ -136,5 +137,5 @@ def test_a_group_is_recorded_before_its_first_answer_is_given(model: Model, imag
     answers = discoverer.discover_many(images)
     next(answers)
     whole = fresh(model)
-    list(whole.discover_many(images[: model.batch]))
+    list(whole.discover_many(images[:GROUP]))
     assert discoverer.predict_one(images[-1]) == whole.predict_one(images[-1])

@@ -30,11 +30,6 @@ def pick_device(name: str = "auto") -> torch.device:
     return device
 
 
-def answering_precision(device: torch.device) -> str:
-    """bf16 on CUDA, where it is several times faster; fp32 elsewhere."""
-    return "bf16" if device.type == "cuda" else "fp32"
-
-
 @contextlib.contextmanager
 def plain_precision() -> Iterator[None]:
     """fp32 without shortcuts: no TF32 in products or convolutions, no trying which algorithm is fastest."""

@@ -22,6 +22,8 @@ from firstsight.errors import ImageError
 from firstsight.protocols import Assignment, Encoder, Register
 from firstsight.store.store import Arrival, Store
 
+GROUP = 16  # images decided, and kept, at a time; more where an encoder takes more
+
 Answers: TypeAlias = Iterator[Assignment]
 AnswersOrErrors: TypeAlias = Iterator[Assignment | ImageError]
 
@@ -120,7 +122,7 @@ class Discoverer:
 
     def _many(self, images: Iterable[ImageLike], errors: str, decide: Decide, once: bool) -> AnswersOrErrors:
         """Images are read and encoded a little ahead, and decided in groups, in turn."""
-        size = self.encoder.batch
+        size = max(self.encoder.batch, GROUP)
         prepared = ahead(or_error(partial(self._prepare, once=once)), images, window=2 * size)
         while batch := list(islice(prepared, size)):
             if errors == "raise":

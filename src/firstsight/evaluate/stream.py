@@ -25,6 +25,7 @@ from firstsight.config import Rule
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import ImageLike
+from firstsight.discoverer import GROUP
 from firstsight.errors import BadImages, ImageError
 from firstsight.evaluate.agreement import course, growth, mutual_information, rand_index
 from firstsight.evaluate.orders import RANDOM_ORDERS, bursty_orders, fixed_order, random_orders
@@ -170,8 +171,8 @@ def encode_images(model: Model, images: Sequence[ImageLike], progress: Progress)
     parts: list[Encoded] = []
     bad: list[ImageError] = []
     with progress.task("encoding", len(images)) as advance:
-        prepared = ahead(or_error(model.prepare), images, window=2 * model.batch)
-        while batch := list(islice(prepared, model.batch)):
+        prepared = ahead(or_error(model.prepare), images, window=2 * max(model.batch, GROUP))
+        while batch := list(islice(prepared, max(model.batch, GROUP))):
             bad += [pixels for pixels in batch if isinstance(pixels, ImageError)]
             good = [pixels for pixels in batch if not isinstance(pixels, ImageError)]
             if good and not bad:

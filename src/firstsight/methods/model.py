@@ -23,14 +23,13 @@ from firstsight.backbones import Backbone, build
 from firstsight.codes import pack
 from firstsight.config import Rule, Settings
 from firstsight.data.images import ImageLike, Pixels, Preprocess, prepared
-from firstsight.devices import answering_precision, mixed_precision, plain_precision
+from firstsight.devices import mixed_precision, plain_precision
 from firstsight.methods.catalogue import network_of
 from firstsight.methods.folding import safely_folded
 from firstsight.networks import AnyRegister, HashNetwork, Network
 from firstsight.protocols import Encoded, Provenance
 
-EXACT_BATCH = 16
-GPU_BATCH = 128
+CPU_BATCH, GPU_BATCH = 4, 128
 
 
 @dataclass(frozen=True)
@@ -84,12 +83,13 @@ class Model:
 
     @property
     def batch(self) -> int:
-        """How many images are best encoded together."""
-        return GPU_BATCH if self.device.type == "cuda" else EXACT_BATCH
+        """How many images are best encoded together: many on a GPU, few where caches are small."""
+        return GPU_BATCH if self.device.type == "cuda" else CPU_BATCH
 
     @property
     def provenance(self) -> Provenance:
-        precision = "fp32, exact" if self.exact else answering_precision(self.device)
+        fast = "bf16" if self.device.type == "cuda" else "fp32"
+        precision = "fp32, exact" if self.exact else fast
         return Provenance(self.fingerprint, self.preprocess.version, str(self.device), precision)
 
     @cached_property
@@ -111,18 +111,17 @@ class Model:
 
     def rows(self, pixels: NDArray[np.uint8] | Tensor) -> Tensor:
         """The network's rows for a batch of uint8 crops (N, H, W, 3)."""
-        pixels = _tensor(pixels)
-        if self.exact:
-            with torch.inference_mode(), plain_precision():
-                return torch.cat([self._exact_rows(some) for some in torch.split(pixels, EXACT_BATCH)])
-        with torch.inference_mode(), mixed_precision(self.device, answering_precision(self.device)):
-            return self._ready.rows(self.stem(pixels)).float()
+        parts = torch.split(_tensor(pixels), self.batch)
+        with torch.inference_mode(), plain_precision() if self.exact else mixed_precision(self.device, "auto"):
+            return torch.cat([self._rows(self._padded(part) if self.exact else part)[: len(part)] for part in parts])
 
-    def _exact_rows(self, pixels: Tensor) -> Tensor:
-        """The same shapes every time, filled up with empty images: the same kernels do the same sums."""
-        padded = pixels.new_zeros(EXACT_BATCH, *pixels.shape[1:])
-        padded[: len(pixels)] = pixels
-        return self._ready.rows(self.stem(padded))[: len(pixels)].float()
+    def _rows(self, pixels: Tensor) -> Tensor:
+        return self._ready.rows(self.stem(pixels)).float()
+
+    def _padded(self, pixels: Tensor) -> Tensor:
+        """The same shape every time, filled up with empty images: the same kernels do the same sums."""
+        empty = pixels.new_zeros(self.batch - len(pixels), *pixels.shape[1:])
+        return torch.cat([pixels, empty])
 
     def encoded(self, rows: Tensor) -> Encoded:
         features = rows.cpu().numpy()
