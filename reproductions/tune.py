@@ -20,7 +20,8 @@ from firstsight.cli.console import Bars
 from firstsight.config import SPECS, Settings
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.splits import held_out
-from firstsight.evaluate.benchmark import Run, prepare, run_many
+from firstsight.evaluate.benchmark import Run, check_parts
+from firstsight.evaluate.jobs import prepare, run_many
 from firstsight.methods.catalogue import method
 
 
@@ -45,7 +46,9 @@ def main() -> None:
                 settings = settings_of(f"{options.common} {changes}")
                 wanted.append((Run(name, settings.method, settings.bits, fold), settings))
         if wanted:
-            task = prepare(held_out(support, fold), wanted[0][1], 3, "auto", Bars())
+            parts = held_out(support, fold)
+            check_parts(*parts)
+            task = prepare(parts, wanted[0][1], 3, "auto", Bars())
             with tempfile.TemporaryDirectory() as shared, options.out.open("a") as file:
                 for run, result in run_many(task, wanted, options.jobs, Path(shared), Bars()):
                     done.append(summary(of.name, run, result))

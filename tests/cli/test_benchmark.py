@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from test_commands import firstsight, refused
 from firstsight.data import benchmarks
 from firstsight.data.benchmarks import Benchmark
 from firstsight.data.folder import read_folder
+from firstsight.data.synthetic import species, write_folder
 from firstsight.evaluate.tables import lines, paper_figure
 
 
@@ -153,6 +155,30 @@ def test_what_cannot_be_run_is_refused(flags: list[str], tmp_path: Path) -> None
     refused(2, "FIRSTSIGHT_EPOCH", "benchmark", *flags, "--out", tmp_path, env={"FIRSTSIGHT_EPOCH": "3"})
     assert not list(tmp_path.glob("*.json"))
     refused(2, "25, 50, 75", "benchmark", *flags, "--out", tmp_path, "--known", 40)
+
+
+def test_settings_can_be_tried_on_held_out_categories(
+    tmp_path: Path, tiny: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = " ".join(f"{name}={value}" for name, value in {**tiny, "epochs": 1}.items())
+    write_folder(tmp_path / "moths", species(12), range(8), size=64)
+    arguments = [
+        "folder",
+        str(tmp_path / "moths"),
+        "--out",
+        str(tmp_path / "tuned.jsonl"),
+        "--common",
+        common,
+        "--folds",
+        "2",
+    ]
+    monkeypatch.setattr("sys.argv", ["tune.py", *arguments, "base=", "wide=bits=16 alpha=0.5"])
+    for _ in range(2):  # the second time everything is there
+        runpy.run_path(str(Path(__file__).parents[2] / "reproductions" / "tune.py"), run_name="__main__")
+    lines = [json.loads(line) for line in (tmp_path / "tuned.jsonl").read_text().splitlines()]
+    assert [(line["name"], line["fold"]) for line in lines] == [("base", 0), ("wide", 0), ("base", 1), ("wide", 1)]
+    assert lines[1]["settings"]["bits"] == 16
+    assert capsys.readouterr().out.count("folds 2") == 4
 
 
 def test_the_papers_figures_stand_beside_ours() -> None:

@@ -119,7 +119,8 @@ def draw_support(
     support = np.zeros(len(labels), dtype=bool)
     pools = [np.flatnonzero(labels == label) for label in np.unique(labels)] if stratified else [np.arange(len(labels))]
     for pool in pools:
-        support[generator.choice(pool, size=int(share * len(pool)), replace=False)] = True
+        size = max(int(share * len(pool)), stratified)  # of each category at least one
+        support[generator.choice(pool, size=size, replace=False)] = True
     return support
 
 

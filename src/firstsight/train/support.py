@@ -20,8 +20,6 @@ from firstsight.methods.model import Model
 from firstsight.protocols import Progress
 from firstsight.train.pixels import PixelCache
 
-TRUNK_BATCH = 64
-
 Stems: TypeAlias = dict[tuple[Any, ...], Tensor]  # trunk outputs that several runs share, by what made them
 
 
@@ -68,7 +66,7 @@ class Support:
 
     def central(self) -> Iterator[Tensor]:
         """Trunk outputs of the central crops in fp32, in data order: what answering sees."""
-        for indices in torch.split(torch.arange(len(self)), self.settings.batch_size):
+        for indices in torch.split(torch.arange(len(self)), self.model.batch):
             if self.stems is not None and self.stems.dtype == torch.float32:
                 yield self.stems[indices.to(self.stems.device), 0].to(self.model.device)
             else:
@@ -105,7 +103,7 @@ class Support:
             for view in range(views):
                 generator = seeded("cpu", self.settings.seed, "view", view)
                 draws = torch.rand(len(self), 3, generator=generator) if view else torch.full((len(self), 3), CENTRE)
-                for some in torch.split(indices, TRUNK_BATCH):
+                for some in torch.split(indices, self.model.batch):
                     stem = self._trunk(some, draws[some])
                     if stems is None:
                         stems = _room_for(len(self), views, stem)
