@@ -68,7 +68,7 @@ class Model:
             preprocess=backbone.preprocess,
             licence=backbone.licence,
             trunk=backbone.trunk.to(device),
-            network=network.to(device),
+            network=network.to(device).to(memory_format=torch.channels_last),
             device=device,
         )
 

@@ -77,7 +77,8 @@ class Support:
             return self._trunk(indices, draws)
         views = (draws[:, 0] * self.stems.shape[1]).long()
         where = self.stems.device
-        return self.stems[indices.to(where), views.to(where)].to(self.model.device)
+        stem = self.stems[indices.to(where), views.to(where)].to(self.model.device)
+        return stem.contiguous(memory_format=torch.channels_last) if stem.ndim == 4 else stem
 
     def _trunk(self, indices: Tensor, draws: Tensor) -> Tensor:
         with mixed_precision(self.model.device, self.settings.precision):
