@@ -59,7 +59,7 @@ class Network(nn.Module):
         raise NotImplementedError
 
     def start(self, stems: Iterable[Tensor], labels: Tensor) -> None:
-        """Before training: the trunk's output for the support set, as often as asked for, in batches."""
+        """Before training: the trunk's output for the support set, in batches, to be gone through once."""
 
     def finish(self, rows: Tensor, labels: Tensor) -> None:
         """After training: keep what the register needs of the support set's rows."""

@@ -74,7 +74,7 @@ def fit_images(
     """Train on images at hand, without a checkpoint and without saving; pixels and stems can be another run's."""
     progress = progress or Silent()
     model = untrained(settings, data, device)
-    pixels = pixels or PixelCache(data.images, model.preprocess, progress)
+    pixels = PixelCache(data.images, model.preprocess, progress) if pixels is None else pixels
     if pixels.preprocess != model.preprocess:
         raise SettingsError(f"{settings.method} looks at images otherwise than the others", "run it by itself")
     support = Support(data.labels, pixels, model, progress, stems)
