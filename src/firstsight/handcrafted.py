@@ -69,7 +69,7 @@ def hadamard_codes(bits: int, count: int, seed: int = 0) -> NDArray[np.int8]:
     check_bits(bits)
     if bits & (bits - 1):
         raise SettingsError(
-            f"bits is {bits}; Hadamard centres need a power of two", f"use --bits {1 << bits.bit_length() - 1}"
+            f"bits is {bits}; Hadamard centres need a power of two", f"use --bits {1 << bits.bit_length()}"
         )
     if not 1 <= count <= 1 << bits:
         raise SettingsError(f"{count} codes were asked for; {bits} bits give 1 to {1 << bits}")

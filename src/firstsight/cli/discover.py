@@ -141,13 +141,18 @@ def _text(path: object, answer: Assignment) -> str:
     if answer.distance is not None:
         counted = isinstance(answer.distance, int)
         unit = "" if not counted else " bit" if answer.distance == 1 else " bits"
-        reach = "no radius" if answer.radius > FARTHEST else f"radius {answer.radius:g}"
-        near = f"{answer.distance:g}{unit} away, {reach}"
-    other = f"next {answer.runner_up.category} at {answer.runner_up.distance:g}" if answer.runner_up else "no other"
+        reach = "no radius" if answer.radius > FARTHEST else f"radius {_number(answer.radius)}"
+        near = f"{_number(answer.distance)}{unit} away, {reach}"
+    second = answer.runner_up
+    other = f"next {second.category} at {_number(second.distance)}" if second else "no other"
     parts = [str(path), answer.name or str(answer.category), kind, near, other]
     if answer.image is not None:
         parts.append(f"image {answer.image}")
     return "\t".join(printable(part) for part in parts)
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.3g}"
 
 
 def _fields(path: object, answer: Assignment | ImageError) -> dict[str, Any]:
