@@ -6,6 +6,7 @@ codes, and rows that are features.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
@@ -25,7 +26,7 @@ Terms: TypeAlias = dict[str, Tensor]
 AnyRegister: TypeAlias = CodeRegister | FeatureRegister
 
 
-class Network(nn.Module):
+class Network(nn.Module, ABC):
     """The part of a method that learns, for C known categories; `tail` is the part of the backbone that does.
 
     A new method gives `rows` and `losses`, and what it must keep of the support set in `finish`.
@@ -46,17 +47,17 @@ class Network(nn.Module):
     def check(cls, categories: int, settings: Settings) -> None:
         """SettingsError where these settings cannot do for so many categories; asked before weights are loaded."""
 
+    @abstractmethod
     def rows(self, stem: Tensor) -> Tensor:
         """One row per image, from the trunk's output: what a register compares."""
-        raise NotImplementedError
 
     def forward(self, stem: Tensor) -> Any:
         """What the losses are made of; runs in the precision of training."""
         return self.rows(stem)
 
     def losses(self, outputs: Any, labels: Tensor, generator: torch.Generator | None = None) -> Terms:
-        """Every loss term of a batch by name, and their `total`. Views come one after the other."""
-        raise NotImplementedError
+        """Every loss term of a batch by name, and their `total`; none where nothing learns. Views come in turn."""
+        return {}
 
     def start(self, stems: Iterable[Tensor], labels: Tensor) -> None:
         """Before training: the trunk's output for the support set, in batches, to be gone through once."""
@@ -64,22 +65,22 @@ class Network(nn.Module):
     def finish(self, rows: Tensor, labels: Tensor) -> None:
         """After training: keep what the register needs of the support set's rows."""
 
+    @abstractmethod
     def register(self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None) -> AnyRegister:
         """A register of the known categories, where a stream starts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def closed_set(self, names: Sequence[str]) -> AnyRegister:
         """A register that never discovers: the row every accuracy is printed beside."""
-        raise NotImplementedError
 
+    @abstractmethod
     def report(self, rows: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, Any]:
         """How it came out on the support set; `lines` are for people."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def radius(self) -> float:
         """How far a known category reaches."""
-        raise NotImplementedError
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
         """What learns, by the names the optimiser's settings speak of."""

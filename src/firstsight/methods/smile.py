@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,40 +21,12 @@ class Outputs(NamedTuple):
     magnitude: Tensor  # v, (N, L)
 
 
-class Smile(HashNetwork):
-    """Sign-Magnitude dIsentangLEment: SupCon on tanh(h) x |magnitude| of two views, and tanh(h) pushed to -1 and +1.
-
-    Optimiser and schedule are those of all methods here (the authors': SGD, 100 epochs). Known categories start with
-    the code most of their support images have, so that they answer by name; which images share a category does not
-    depend on it.
-    """
-
-    views = 2
-    ball = False
-
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
-        super().__init__(tail, inputs, categories, settings)
-        self.projector = Projector(inputs, settings.hash_hidden)
-        self.sign = hash_layer(self.bits)
-        self.magnitude = hash_layer(self.bits)
-
-    def forward(self, stem: Tensor) -> Outputs:
-        hidden = self.projector(self.tail(stem))
-        return Outputs(self.sign(hidden), self.magnitude(hidden))
-
-    def rows(self, stem: Tensor) -> Tensor:
-        return self(stem).sign  # type: ignore[no-any-return]
-
-    def losses(self, outputs: Outputs, labels: Tensor, generator: torch.Generator | None = None) -> Terms:
-        sign, v = torch.tanh(outputs.sign.float()), outputs.magnitude.float()
-        tiny = v.abs() < 1e-3
-        magnitude = torch.where(tiny, 1.0, v / torch.tanh(v.masked_fill(tiny, 1.0)))  # v / tanh v goes to 1
-        terms = {"L_sup": contrastive_loss(sign * magnitude, labels), "L_reg": quantisation_loss(sign)}
-        return weighted(terms, L_reg=REGULARISER)
-
-
 class HashBaseline(HashNetwork):
-    """SMILE's baseline: SupCon on the hash features themselves."""
+    """SMILE's baseline: SupCon on the hash features of two views.
+
+    Known categories start with the code most of their support images have, so that they answer by name; which images
+    share a category does not depend on it.
+    """
 
     views = 2
     ball = False
@@ -68,8 +40,30 @@ class HashBaseline(HashNetwork):
         hash_features: Tensor = self.sign(self.projector(self.tail(stem)))
         return hash_features
 
-    def losses(self, outputs: Tensor, labels: Tensor, generator: torch.Generator | None = None) -> Terms:
+    def losses(self, outputs: Any, labels: Tensor, generator: torch.Generator | None = None) -> Terms:
         return weighted({"L_sup": contrastive_loss(outputs.float(), labels)})
+
+
+class Smile(HashBaseline):
+    """Sign-Magnitude dIsentangLEment: SupCon on tanh(h) x |magnitude|, and tanh(h) pushed to -1 and +1.
+
+    Optimiser and schedule are those of all methods here (the authors': SGD, 100 epochs).
+    """
+
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
+        super().__init__(tail, inputs, categories, settings)
+        self.magnitude = hash_layer(self.bits)
+
+    def forward(self, stem: Tensor) -> Outputs:
+        hidden = self.projector(self.tail(stem))
+        return Outputs(self.sign(hidden), self.magnitude(hidden))
+
+    def losses(self, outputs: Outputs, labels: Tensor, generator: torch.Generator | None = None) -> Terms:
+        sign, v = torch.tanh(outputs.sign.float()), outputs.magnitude.float()
+        tiny = v.abs() < 1e-3
+        magnitude = torch.where(tiny, 1.0, v / torch.tanh(v.masked_fill(tiny, 1.0)))  # v / tanh v goes to 1
+        terms = {"L_sup": contrastive_loss(sign * magnitude, labels), "L_reg": quantisation_loss(sign)}
+        return weighted(terms, L_reg=REGULARISER)
 
 
 def hash_layer(bits: int) -> nn.Sequential:
