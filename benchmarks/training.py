@@ -61,7 +61,7 @@ def measure(options: argparse.Namespace, paths: list[Path], folder: Path) -> dic
     if options.baseline:
         model = model_of(options.backbone, options.device, blank, CATEGORIES)
         rates["the released loop's structure"] = timed(lambda: run(model, paths, labels, 2, os.cpu_count() or 1))
-        rates["its work on the device alone"] = timed(lambda: gpu_work_alone(model, 20))
+        rates["its work on the device alone"] = timed(lambda: gpu_work_alone(model, 2 * options.epochs))
     for views, what in ((0, "fresh crops"), (options.views, f"{options.views} stored views")):
         model = model_of(options.backbone, options.device, blank, CATEGORIES, cache_trunk=views)
         pixels = pixels or PixelCache(paths, model.preprocess, Silent())

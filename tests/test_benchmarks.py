@@ -1,0 +1,35 @@
+"""The speed benchmarks run and say what they should; how fast is not asked here."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+def run(name: str, monkeypatch: pytest.MonkeyPatch, out: Path, *arguments: str) -> dict[str, object]:
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.setattr("sys.argv", [name, "--backbone", "test_vit", "--device", "cpu", "--json", str(out), *arguments])
+    runpy.run_path(str(FOLDER / name), run_name="__main__")
+    content: dict[str, object] = json.loads(out.read_text())
+    return content
+
+
+def test_answering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = run("answering.py", monkeypatch, tmp_path / "a.json", "--images", "24", "--seconds", "0.05")
+    assert {"the plain loop", "firstsight discover", "limit: encoding alone"} <= set(figures["images_a_second"])  # type: ignore[call-overload]
+    assert figures["latency"]["whole"]["p50_ms"] > 0  # type: ignore[index]
+    assert figures["commit"]
+
+
+def test_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("--images", "12,24", "--epochs", "1", "--views", "2", "--baseline")
+    figures = run("training.py", monkeypatch, tmp_path / "t.json", *arguments)
+    for size in ("12", "24"):
+        rates = figures["sizes"][size]["images_a_second"]  # type: ignore[index]
+        assert len(rates) == 6
+        assert all(rate > 0 for rate in rates.values())
