@@ -82,10 +82,12 @@ def summary(data: str, run: Run, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def print_table(done: list[dict[str, Any]]) -> None:
-    names = dict.fromkeys(d["name"] for d in done)
+    """Means over the folds that all variants have: folds differ by more than variants do."""
+    folds = {name: {d["fold"] for d in done if d["name"] == name} for name in (d["name"] for d in done)}
+    common = set.intersection(*folds.values())
     lines = []
-    for name in names:
-        own = [d for d in done if d["name"] == name]
+    for name in folds:
+        own = [d for d in done if d["name"] == name and d["fold"] in common]
         means = {key: np.mean([d[key] for d in own], axis=0) for key in ("random", "closed-set", "offline")}
         found = f"{np.mean([d['found'] for d in own]):.0f}/{np.mean([d['true'] for d in own]):.0f}"
         shown = "  ".join(f"{key} " + "/".join(f"{v:.1f}" for v in value) for key, value in means.items())
