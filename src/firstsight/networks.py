@@ -21,9 +21,10 @@ from firstsight.config import Rule, Settings
 from firstsight.errors import SettingsError
 from firstsight.register.codes import CodeRegister, closed_set
 from firstsight.register.features import FeatureRegister, Metric, closed_set_features
+from firstsight.register.learning import LearningRegister
 
 Terms: TypeAlias = dict[str, Tensor]
-AnyRegister: TypeAlias = CodeRegister | FeatureRegister
+AnyRegister: TypeAlias = CodeRegister | FeatureRegister | LearningRegister
 
 
 class Network(nn.Module, ABC):

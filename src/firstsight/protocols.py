@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,8 @@ class Assignment:
     the answer. `via` is the category whose centre matched, where that one has been merged into the answer.
     `image` is the number under which a store keeps the image. `decided_by` says who answered: the register's rule,
     a person who placed this very image before, or the record of an image that is not counted again. `name` is what
-    people call the category, where they renamed it.
+    people call the category, where they renamed it. `confidence` is how probable the rule holds its answer to be,
+    where it can tell.
     """
 
     category: str | None
@@ -69,6 +70,7 @@ class Assignment:
     image: int | None = None
     decided_by: Literal["rule", "person", "record"] = "rule"
     name: str | None = None
+    confidence: float | None = None
 
 
 class Centre(NamedTuple):
@@ -136,6 +138,7 @@ class Register(Protocol):
     # What a store needs, to keep a register and to let people correct it
 
     radius: Any  # how far a category reaches, settable
+    learns: ClassVar[bool]  # whether the rows in a category shape it
 
     @property
     def comparisons(self) -> int:
@@ -174,8 +177,20 @@ class Register(Protocol):
         """SettingsError where a radius cannot be."""
         ...
 
-    def rebuild(self, centres: Iterable[Centre], reserved: Iterable[str] = ()) -> None:
-        """Start again from these centres, by rank; new ids pass over the reserved ones."""
+    def rebuild(
+        self,
+        centres: Iterable[Centre],
+        reserved: Iterable[str] = (),
+        members: Iterable[tuple[NDArray[Any], str]] = (),
+    ) -> None:
+        """Start again from these centres, by rank; new ids pass over the reserved ones.
+
+        Where it learns, `members` are the rows there are by arrival, each with the category it is in now.
+        """
+        ...
+
+    def learn(self, row: NDArray[Any], category: str) -> None:
+        """A row is in this category, whatever the rule would say: it shapes it, where this learns."""
         ...
 
 

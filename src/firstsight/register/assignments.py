@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, overload
 
 import numpy as np
@@ -26,6 +27,7 @@ class Assignments(Sequence[Assignment]):
     runner_up: NDArray[np.int32]
     runner_up_distance: NDArray[Any]
     compared: NDArray[np.bool_]  # whether there was a category to be distant from
+    confidence: NDArray[np.float64] | None = None  # not a number where the rule cannot tell
 
     def __len__(self) -> int:
         return len(self.category)
@@ -37,6 +39,7 @@ class Assignments(Sequence[Assignment]):
     def __getitem__(self, index: int | slice) -> Assignment | list[Assignment]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
+        sure = None if self.confidence is None else float(self.confidence[index])
         category, via, other = (int(column[index]) for column in (self.category, self.via, self.runner_up))
         return Assignment(
             category=self.names[category] if category >= 0 else None,
@@ -46,6 +49,7 @@ class Assignments(Sequence[Assignment]):
             radius=self.radius,
             runner_up=Candidate(self.names[other], self.runner_up_distance[index].item()) if other >= 0 else None,
             via=self.names[via] if via >= 0 else None,
+            confidence=None if sure is None or isnan(sure) else sure,
         )
 
     def __iter__(self) -> Iterator[Assignment]:

@@ -9,10 +9,10 @@ from firstsight.errors import StoreError
 from firstsight.protocols import Register
 from firstsight.register.codes import CodeRegister
 from firstsight.register.features import FeatureRegister
+from firstsight.register.statistics import StatisticsRegister
 
-KINDS: dict[str, type[CodeRegister] | type[FeatureRegister]] = {
-    CodeRegister.kind: CodeRegister,
-    FeatureRegister.kind: FeatureRegister,
+KINDS: dict[str, type[CodeRegister] | type[FeatureRegister] | type[StatisticsRegister]] = {
+    kind.kind: kind for kind in (CodeRegister, FeatureRegister, StatisticsRegister)
 }
 
 

@@ -17,10 +17,11 @@ from firstsight.errors import SettingsError
 from firstsight.protocols import Assignment, Candidate, Centre
 from firstsight.register.assignments import Assignments
 from firstsight.register.index import Centres, Index
+from firstsight.register.naming import Naming
 from firstsight.register.standing import Standing
 
 
-class Roster(ABC):
+class Roster(Naming, ABC):
     """Categories as balls around centres; a row outside every ball founds a new category.
 
     A kind of register says what its rows are, what distances are, and where it looks rows up.
@@ -29,6 +30,7 @@ class Roster(ABC):
     kind: ClassVar[str]
     stored: ClassVar[str]  # the type of a row's values in a log
     distances: ClassVar[type[np.number[Any]]]
+    learns: ClassVar[bool] = False  # where a centre is does not depend on the images that come
     radius: Any
 
     def __init__(self, names: Sequence[str], centres: NDArray[Any] | None, first: bool = False) -> None:
@@ -36,8 +38,7 @@ class Roster(ABC):
         if (0 if centres is None else len(centres)) != len(names):
             raise SettingsError(f"{len(names)} names need as many centres, one row each")
         self._first = first
-        self.known = len(names)
-        self.names = list(names)
+        Naming.__init__(self, names)
         self._known_centres = [] if centres is None else [Centre(c, n, n) for c, n in zip(centres, names, strict=True)]
         self.rebuild(self._known_centres)
 
@@ -65,9 +66,6 @@ class Roster(ABC):
         """How often a row was compared with a centre, or looked up, since the last rebuild."""
         return self._index.comparisons
 
-    def __len__(self) -> int:
-        return len(self.names)
-
     def known_centres(self) -> list[Centre]:
         return list(self._known_centres)
 
@@ -88,29 +86,28 @@ class Roster(ABC):
         rows = [cls.row_from(bytes.fromhex(row)) for _, row in header["known"]]
         return [name for name, _ in header["known"]], np.stack(rows) if rows else None
 
-    def rebuild(self, centres: Iterable[Centre], reserved: Iterable[str] = ()) -> None:
+    def rebuild(
+        self,
+        centres: Iterable[Centre],
+        reserved: Iterable[str] = (),
+        members: Iterable[tuple[NDArray[Any], str]] = (),
+    ) -> None:
         """Start again from these centres, given in order of rank: on a tie, and for `first`, the one before answers.
 
         A category may have several, and those of merged categories answer for another.
         """
-        self.names = self.names[: self.known]  # a new list: answers given earlier keep theirs
-        self._position = {name: i for i, name in enumerate(self.names)}
+        self._begin_names(reserved)
         self._centres = self._no_centres()
         self._owner_of: list[int] = []  # the category each centre answers for, and
         self._home: list[int] = []  # the one it was made for
         self._merged = False
-        self._born = 0
-        self._reserved = set(reserved)
         if centres := list(centres):
             rows, categories, homes = zip(*centres, strict=True)
             self._append(self._comparable(np.stack(rows)), categories, homes)
         self._index = self._new_index()
 
-    def next_name(self) -> str:
-        """new-1, new-2, ... passing over names that mean something already."""
-        while (name := f"new-{self._born + 1}") in self._position or name in self._reserved:
-            self._born += 1
-        return name
+    def learn(self, row: NDArray[Any], category: str) -> None:
+        """Centres stay where they are, whatever is in them."""
 
     def _found(self, row: NDArray[Any]) -> str:
         """Make a row, as it is compared, the centre of a new category."""
@@ -126,12 +123,6 @@ class Roster(ABC):
         self._owner_of += owner
         self._home += home
         self._merged |= owner != home
-
-    def _position_of(self, name: str) -> int:
-        if name not in self._position:
-            self._position[name] = len(self.names)
-            self.names.append(name)
-        return self._position[name]
 
     # ------------------------------------------------------------------ answering
 

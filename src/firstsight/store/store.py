@@ -5,7 +5,7 @@ Whatever this acknowledges is on the disk first. The register and the catalogue 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -125,6 +125,7 @@ class Store:
                 self._register.rebuild(
                     (Centre(row_from(row), category, home) for row, category, home in self.catalogue.centres()),
                     self.catalogue.names,
+                    self._members() if self._register.learns else (),
                 )
                 self._register.radius = self.catalogue.radius
                 self._stale = False
@@ -136,7 +137,7 @@ class Store:
         before = self.catalogue.last
         self._in_step = False
         for recorded in self.log.tail():
-            self._stale |= not isinstance(recorded.event, Assigned)
+            self._stale |= self._register.learns or not isinstance(recorded.event, Assigned)
             self.catalogue.apply(recorded, self.log.event)
         self._in_step = True
         return self.catalogue.last - before
@@ -217,7 +218,9 @@ class Store:
         undecided = [i for i, answer in enumerate(answers) if answer is None and i not in again]
         register = self.register
         self._stale = True  # until the log has what the register is about to learn
-        if undecided:
+        if register.learns:
+            self._decide_in_turn(arrivals, answers, set(again))
+        elif undecided:
             rows = np.stack([arrivals[i].row for i in undecided])
             for i, decided in zip(undecided, register.assign_many(rows), strict=True):
                 answers[i] = decided
@@ -232,6 +235,25 @@ class Store:
         self._stale = False
         self._keep_snapshot_when_due()
         return [self._named(answer) for answer in _numbered(answers, numbers, again)]
+
+    def _decide_in_turn(
+        self, arrivals: Sequence[Arrival], answers: list[Assignment | None], again: Container[int]
+    ) -> None:
+        """Where the register learns, an image that a person placed is a lesson for those after it."""
+        for i, (arrival, answer) in enumerate(zip(arrivals, answers, strict=True)):
+            if answer is None and i not in again:
+                answers[i] = self._register.assign(arrival.row)
+            elif answer is not None and answer.decided_by == "person":
+                self._register.learn(arrival.row, str(answer.category))
+
+    def _members(self) -> Iterator[tuple[NDArray[Any], str]]:
+        """The rows of all images there are, by arrival, with the categories they are in now."""
+        numbers, owners, _ = self.catalogue.columns()
+        here = dict(zip(numbers.tolist(), owners.tolist(), strict=True))
+        row_from, order = self._register.row_from, self.catalogue.order
+        for number, row in self.log.rows():
+            if number in here:
+                yield row_from(row), order[here[number]]
 
     def _placed_before(self, content: bytes) -> Assignment | None:
         """The answer to an image that a person placed before, if one did."""

@@ -1,0 +1,215 @@
+"""Registers that learn: every image that joins a category shapes it.
+
+What is kept of a category, and how far a row is from it, is the business of the kind of register. Knows nothing of
+images, models, files or torch. Single-threaded by contract: whoever holds it serialises writers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.errors import ModelError, SettingsError
+from firstsight.protocols import Assignment, Candidate, Centre, Encoded
+from firstsight.register.assignments import Assignments
+from firstsight.register.naming import Naming
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class LearningRegister(Naming, ABC):
+    """The nearest category within the radius answers and takes the row in; else the row founds one.
+
+    A kind says what it starts from (`_begin`), how far a row is from every category (`_distances`) and what a
+    category becomes by a row (`_take`). A distance may depend on all that came before.
+    """
+
+    kind: ClassVar[str]
+    stored: ClassVar[str] = "<f4"
+    learns: ClassVar[bool] = True
+
+    def __init__(self, names: Sequence[str], centres: NDArray[Any], radius: float) -> None:
+        """`centres` are where the known categories are, one row each: for whoever asks, not for deciding."""
+        super().__init__(names)
+        self._centres = np.asarray(centres, dtype=np.float32)
+        self.radius = radius
+        self.rebuild(self.known_centres())
+
+    # ------------------------------------------------------------------ what a kind of register adds
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Forget all rows: the known categories as they were at the start."""
+
+    @abstractmethod
+    def _distances(self, row: Floats) -> Floats:
+        """How far a row is from every category, in order of position; infinite where one cannot answer."""
+
+    @abstractmethod
+    def _take(self, position: int, row: Floats) -> None:
+        """A row joins a category; the position after the last one is that of a new category, which it founds."""
+
+    @abstractmethod
+    def header(self) -> dict[str, Any]:
+        """What it takes to start the same register again, as JSON; its `kind` and `radius` among it."""
+
+    def _confidence(self, distances: Floats, chosen: int) -> float | None:
+        """How probable it is that the chosen category (-1: a new one) is right, if this kind can tell."""
+        return None
+
+    # ------------------------------------------------------------------ keeping
+
+    @property
+    def radius(self) -> float:
+        """How far a category reaches, adjustable at any time; it decides about the images to come."""
+        return self._radius
+
+    @radius.setter
+    def radius(self, radius: float) -> None:
+        self.check_radius(radius)
+        self._radius = float(radius)
+
+    def check_radius(self, radius: float) -> None:
+        if not isfinite(radius):
+            raise SettingsError(f"radius is {radius}; it can be any finite number")
+
+    def known_centres(self) -> list[Centre]:
+        return [Centre(row, name, name) for row, name in zip(self._centres, self.names[: self.known], strict=True)]
+
+    def row_bytes(self, row: NDArray[Any]) -> bytes:
+        return row.astype(self.stored).tobytes()
+
+    @classmethod
+    def row_from(cls, content: bytes) -> NDArray[Any]:
+        return np.frombuffer(content, dtype=cls.stored).astype(np.float32)
+
+    def rows_of(self, encoded: Encoded) -> NDArray[np.float32]:
+        return encoded.features
+
+    def centre_of(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+        """The centre for a category of these rows: their mean."""
+        mean: Floats = rows.mean(axis=0, dtype=np.float64)
+        return mean.astype(np.float32)
+
+    def rebuild(
+        self,
+        centres: Iterable[Centre],
+        reserved: Iterable[str] = (),
+        members: Iterable[tuple[NDArray[Any], str]] = (),
+    ) -> None:
+        """Start again from the known categories, and from these rows in the categories they are in now, by arrival.
+
+        Categories without a row do not answer, though their ids are taken.
+        """
+        self._begin_names([*reserved, *(centre.home for centre in centres)])
+        self.comparisons = 0
+        self._begin()
+        for row, category in members:
+            self.learn(row, category)
+
+    def learn(self, row: NDArray[Any], category: str) -> None:
+        """A row is in this category: someone said so."""
+        given = self._checked(row)
+        self._take(self._position_of(category), given)
+
+    # ------------------------------------------------------------------ answering
+
+    def match(self, row: NDArray[Any]) -> Assignment:
+        """What this row is; changes nothing."""
+        nearest, second, distances = self._look(self._checked(row))
+        matched = nearest >= 0 and distances[nearest] <= self.radius
+        other = second if matched else nearest
+        return Assignment(
+            category=self.names[nearest] if matched else None,
+            is_new=not matched or nearest >= self.known,
+            created=False,
+            distance=float(distances[nearest]) if nearest >= 0 else None,
+            radius=self.radius,
+            runner_up=Candidate(self.names[other], float(distances[other])) if other >= 0 else None,
+            confidence=self._confidence(distances, nearest if matched else -1),
+        )
+
+    def assign(self, row: NDArray[Any]) -> Assignment:
+        """Match, take the row in, and register a new category when nothing matches."""
+        return self.assign_many(np.asarray(row)[None])[0]
+
+    def assign_many(self, rows: NDArray[Any]) -> Assignments:
+        """What assigning the rows one by one gives: each is decided by what those before it left."""
+        count = len(rows)
+        category, runner_up = (np.full(count, -1, dtype=np.int32) for _ in range(2))
+        distance, runner_up_distance, confidence = (np.full(count, np.nan) for _ in range(3))
+        created = np.zeros(count, dtype=bool)
+        for i, row in enumerate(np.asarray(rows)):
+            given = self._checked(row)
+            nearest, second, distances = self._look(given)
+            if nearest >= 0:
+                distance[i] = distances[nearest]
+            created[i] = nearest < 0 or distances[nearest] > self.radius
+            sure = self._confidence(distances, -1 if created[i] else nearest)
+            confidence[i] = np.nan if sure is None else sure
+            category[i] = self._position_of(self.next_name()) if created[i] else nearest
+            runner_up[i] = nearest if created[i] else second
+            if runner_up[i] >= 0:
+                runner_up_distance[i] = distances[runner_up[i]]
+            self._take(int(category[i]), given)
+        return Assignments(
+            names=self.names,
+            known=self.known,
+            radius=self.radius,
+            category=category,
+            via=np.full_like(category, -1),
+            created=created,
+            distance=distance,
+            runner_up=runner_up,
+            runner_up_distance=runner_up_distance,
+            compared=~np.isnan(distance),
+            confidence=confidence,
+        )
+
+    def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
+        distances = self._distances(self._checked(row))
+        near = np.argsort(distances, kind="stable")[:limit]
+        return [Candidate(self.names[i], float(distances[i])) for i in near if distances[i] <= within]
+
+    def _look(self, row: Floats) -> tuple[int, int, Floats]:
+        """The nearest category and the next, -1 for none, and the distances."""
+        distances = self._distances(row)
+        self.comparisons += len(distances)
+        near = [int(i) for i in _two_smallest(distances) if np.isfinite(distances[i])]
+        nearest, second = [*near, -1, -1][:2]
+        return nearest, second, distances
+
+    def _checked(self, row: NDArray[Any]) -> Floats:
+        given = np.asarray(row, dtype=np.float64)
+        if not np.isfinite(given).all():
+            raise ModelError("a row holds a value that is not a finite number", "the encoder that made it is at fault")
+        if given.shape[-1] != self._centres.shape[-1]:
+            raise ModelError(
+                f"a row of {given.shape[-1]} values cannot be compared with centres of another length",
+                "use the encoder that made the centres",
+            )
+        return given
+
+
+def _two_smallest(values: Floats) -> list[int]:
+    """The positions of the smallest value and the next, the first on a tie."""
+    if len(values) < 2:
+        return list(range(len(values)))
+    best = int(values.argmin())
+    rest = values.copy()
+    rest[best] = np.inf
+    return [best, int(rest.argmin())]
+
+
+def as_text(values: NDArray[Any]) -> str:
+    """Numbers for a header, exactly."""
+    return np.ascontiguousarray(values, dtype="<f8").tobytes().hex()
+
+
+def from_text(text: str) -> Floats:
+    return np.frombuffer(bytes.fromhex(text), dtype="<f8").astype(np.float64)

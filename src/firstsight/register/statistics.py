@@ -1,0 +1,174 @@
+"""The register of sufficient statistics: a category is how many rows it has and their sum.
+
+In the space of the rows a category's images lie around its mean with variance W, and means lie around the origin with
+variance B, each dimension for itself (probabilistic linear discriminant analysis). With n rows of sum s the mean is
+Gaussian: precision 1/B + n/W, expectation (s/W) / (1/B + n/W). A row is weighed by its density under every category,
+times how many rows that has, against its density under a category nothing is known of, times the concentration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
+
+ROOM = 64  # categories there is room for at first; doubled as needed
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What is known of categories before any is seen.
+
+    `trusted` is how many rows' worth the mean of a category is believed at most: images of one category come in
+    groups that differ (poses, plumages), so its mean is never as certain as so many independent rows would make it.
+    `sharpness` turns log odds into calibrated ones.
+    """
+
+    within: Floats  # W, one entry per dimension
+    between: Floats  # B
+    concentration: float  # log of it
+    trusted: float = 5.0
+    sharpness: float = 1.0
+
+    def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
+        """Expectation and variance of the means of categories with so many rows (K,) of these sums (K, D)."""
+        believed = np.minimum(counts, self.trusted)[:, None]
+        variance = 1 / (1 / self.between + believed / self.within)
+        mean = sums / np.maximum(counts, 1)[:, None]
+        return variance * mean * believed / self.within, variance
+
+    def evidence(self, counts: Floats, sums: Floats) -> Floats:
+        """Log marginal likelihood of the rows of each category, less that of rows which share nothing."""
+        believed = np.minimum(counts, self.trusted)[:, None]
+        mean = sums / np.maximum(counts, 1)[:, None]
+        gain = believed * self.between / self.within
+        terms = believed * mean**2 / self.within * gain / (1 + gain) - np.log1p(gain)
+        return 0.5 * np.asarray(terms.sum(axis=1))
+
+
+class StatisticsRegister(LearningRegister):
+    """Categories as counts and sums of rows; the most probable one answers, or a new one.
+
+    A distance is the log odds of a new category against this one, so 0 is where both are as probable and the radius
+    is the dial between splitting (below 0) and merging (above). Everything is kept in float64; a merge is an addition.
+
+    >>> spread = Spread(within=np.ones(2), between=np.full(2, 25.0), concentration=0.0)
+    >>> means = np.array([[0, 0], [9, 0]])
+    >>> register = StatisticsRegister(spread, ["ant", "bee"], counts=np.array([4, 4]), sums=4 * means)
+    >>> register.assign(np.array([8, 1], dtype=np.float32)).category
+    'bee'
+    >>> register.assign(np.array([0, 9], dtype=np.float32)).category
+    'new-1'
+    """
+
+    kind = "statistics"
+
+    def __init__(
+        self,
+        spread: Spread,
+        names: Sequence[str],
+        counts: NDArray[Any],
+        sums: NDArray[Any],
+        radius: float = 0.0,
+    ) -> None:
+        self.spread = spread
+        self._first = np.asarray(counts, dtype=np.float64), np.asarray(sums, dtype=np.float64)
+        centres = self._first[1] / np.maximum(self._first[0], 1)[:, None]
+        super().__init__(names, centres, radius)
+
+    def header(self) -> dict[str, Any]:
+        spread = self.spread
+        return {
+            "kind": self.kind,
+            "radius": self.radius,
+            "known": self.names[: self.known],
+            "within": as_text(spread.within),
+            "between": as_text(spread.between),
+            "concentration": spread.concentration,
+            "trusted": spread.trusted,
+            "sharpness": spread.sharpness,
+            "counts": as_text(self._first[0]),
+            "sums": as_text(self._first[1]),
+        }
+
+    @classmethod
+    def of(cls, header: Mapping[str, Any]) -> StatisticsRegister:
+        """The register a header describes, holding its known categories."""
+        within, between = from_text(header["within"]), from_text(header["between"])
+        spread = Spread(within, between, header["concentration"], header["trusted"], header["sharpness"])
+        counts, sums = from_text(header["counts"]), from_text(header["sums"]).reshape(-1, len(within))
+        return cls(spread, header["known"], counts, sums, header["radius"])
+
+    @property
+    def counts(self) -> Floats:
+        """How many rows every category has, in order of `names`."""
+        return self._counts[: len(self.names)]
+
+    @property
+    def sums(self) -> Floats:
+        """The sum of every category's rows."""
+        return self._sums[: len(self.names)]
+
+    def likeness(self, one: str, other: str) -> float:
+        """The log Bayes factor for two categories being one: above 0 speaks for a merge."""
+        at = [self._position[one], self._position[other]]
+        counts, sums = self._counts[at], self._sums[at]
+        together = self.spread.evidence(counts.sum(keepdims=True), sums.sum(axis=0, keepdims=True))
+        return float(together[0] - self.spread.evidence(counts, sums).sum())
+
+    # ------------------------------------------------------------------ deciding
+
+    def _begin(self) -> None:
+        counts, sums = self._first
+        total = self.spread.within + self.spread.between
+        self._new_precision = 1 / total
+        self._new_offset = 0.5 * np.log(total).sum()
+        self._counts, self._sums = np.zeros(0), np.zeros((0, len(total)))
+        self._weights, self._offsets = np.zeros((0, 2 * len(total))), np.zeros(0)
+        self._make_room(len(counts))
+        self._counts[: len(counts)], self._sums[: len(counts)] = counts, sums
+        if len(counts):
+            self._renew(slice(0, len(counts)))
+
+    def _distances(self, row: Floats) -> Floats:
+        """Log odds of a new category against each: one product of the row's squares and values with a matrix."""
+        squares = row * row
+        known = self._weights[: len(self.names)] @ np.concatenate([squares, row]) + self._offsets[: len(self.names)]
+        new = self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset
+        return np.asarray(new - known)
+
+    def _confidence(self, distances: Floats, chosen: int) -> float:
+        """The posterior probability of the answer, among all categories and a new one."""
+        odds = -self.spread.sharpness * np.append(distances, self.radius)
+        return float(1 / np.exp(odds - odds[chosen]).sum())
+
+    def _take(self, position: int, row: Floats) -> None:
+        self._make_room(position + 1)
+        self._counts[position] += 1
+        self._sums[position] += row
+        self._renew(slice(position, position + 1))
+
+    def _renew(self, which: slice) -> None:
+        """The log density of a row is a polynomial of its values; its coefficients, for some categories."""
+        mean, variance = self.spread.posterior(self._counts[which], self._sums[which])
+        precision = 1 / (variance + self.spread.within)
+        width = len(self.spread.within)
+        self._weights[which, :width] = -0.5 * precision
+        self._weights[which, width:] = precision * mean
+        with np.errstate(divide="ignore"):  # a category without rows cannot answer
+            size = np.log(self._counts[which])
+        self._offsets[which] = size - 0.5 * (precision * mean**2 - np.log(precision)).sum(axis=1)
+
+    def _make_room(self, count: int) -> None:
+        missing = count - len(self._counts)
+        if missing > 0:
+            more = max(missing, len(self._counts), ROOM)
+            self._counts = np.concatenate([self._counts, np.zeros(more)])
+            self._offsets = np.concatenate([self._offsets, np.full(more, -np.inf)])
+            self._sums = np.concatenate([self._sums, np.zeros((more, self._sums.shape[1]))])
+            self._weights = np.concatenate([self._weights, np.zeros((more, self._weights.shape[1]))])
