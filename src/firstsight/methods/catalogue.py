@@ -14,7 +14,7 @@ from firstsight.errors import SettingsError
 if TYPE_CHECKING:
     from firstsight.networks import Network
 
-Decides: TypeAlias = Literal["ball", "exact code", "distance", "never discovers", "offline"]
+Decides: TypeAlias = Literal["ball", "exact code", "distance", "posterior", "never discovers", "offline"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,13 @@ EXACT: Decides = "exact code"
 NEVER: Decides = "never discovers"
 
 _ALL = (
+    Method(
+        "firstsight",
+        "firstsight.methods.firstsight:Firstsight",
+        "posterior",
+        "statistics of frozen features",
+        bits="none",
+    ),
     Method("phe", PHE, "ball", "Prototypical Hash Encoding", paper=(MAIN, "PHE")),
     Method(
         "phe-paper",
