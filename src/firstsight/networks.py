@@ -36,7 +36,6 @@ class Network(nn.Module, ABC):
     views: ClassVar[int] = 1  # random crops of every image in a step
     learns: ClassVar[bool] = True  # False: nothing to train, `finish` does everything
     recordable: ClassVar[bool] = True  # False: shapes in its losses depend on the data, so a GPU cannot replay a step
-    mirrored: ClassVar[bool] = False  # True: the mirror image is looked at too, and the row is the mean of both
     discovers: ClassVar[bool] = True  # False: only ever answers with known categories
 
     def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:

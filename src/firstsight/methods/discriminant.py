@@ -24,7 +24,7 @@ LEAST = 1e-3  # of W: what B is at least, where few categories seem not to diffe
 
 @dataclass(frozen=True)
 class Projection:
-    """From features of length 1 to rows."""
+    """From features to rows."""
 
     mean: Floats
     matrix: Floats
@@ -78,12 +78,6 @@ def held_out_spread(features: Floats, labels: Labels, dimensions: int) -> tuple[
     width = min(len(within) for within, _ in spreads)
     within, between = (np.mean([spread[part][:width] for spread in spreads], axis=0) for part in (0, 1))
     return within, between
-
-
-def unit(features: NDArray[np.floating]) -> Floats:
-    """Features at length 1; nothing stays nothing."""
-    lengths = np.linalg.norm(features, axis=1, keepdims=True)
-    return np.asarray(features / np.where(lengths == 0, 1, lengths), dtype=np.float64)
 
 
 def _teaches(labels: Labels) -> bool:

@@ -1,7 +1,7 @@
 """Our own method: nothing of the backbone is trained, categories are statistics, and the rule is a posterior.
 
-The backbone's feature of an image and of its mirror image, at length 1 each, are turned into rows by a discriminant
-projection; a register of statistics weighs every row. What the rule needs to know of categories it has not seen (how
+The backbone's feature, square roots taken and at length 1, is turned into a row by a discriminant projection; a
+register of statistics weighs every row. What the rule needs to know of categories it has not seen (how
 much they vary, how readily they are born) is found on the support set, by discovery simulated there.
 """
 
@@ -31,7 +31,6 @@ class Firstsight(Network):
     """Discriminant rows of a frozen backbone, weighed by a register of statistics. Trains in seconds."""
 
     learns = False
-    mirrored = True
     fitted: Tensor
     mean: Tensor
     projection: Tensor
@@ -59,7 +58,8 @@ class Firstsight(Network):
     def rows(self, stem: Tensor) -> Tensor:
         features: Tensor = self.tail(stem)
         with torch.autocast(features.device.type, enabled=False):
-            features = normalize(features.float())
+            features = features.float()
+            features = normalize(features.sign() * features.abs().sqrt())
             return self._projected(features) if self.fitted else features
 
     def finish(self, rows: Tensor, labels: Tensor) -> None:

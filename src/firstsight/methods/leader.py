@@ -11,7 +11,7 @@ from torch import Tensor
 
 from firstsight.accuracy import strict_accuracy
 from firstsight.methods.classifier import LinearNetwork
-from firstsight.methods.simulation import Simulated, simulated
+from firstsight.methods.simulation import Simulated, simulated, thirds
 from firstsight.networks import FeatureNetwork
 from firstsight.register.features import FeatureRegister, Metric, closed_set_features
 
@@ -51,7 +51,8 @@ class LeaderClustering(Leaders, LinearNetwork):
 
 def chosen_reach(rows: NDArray[np.float32], labels: NDArray[np.int64], metric: Metric, seed: int = 0) -> float:
     """The radius under which simulated discovery is most accurate, over all folds."""
-    streams = [HeldOut(rows, labels, metric, stream) for stream in simulated(labels, np.random.default_rng(seed))]
+    generator = np.random.default_rng(seed)
+    streams = [HeldOut(rows, labels, metric, simulated(labels, new, generator)) for new in thirds(labels)]
     low, high = np.quantile(np.concatenate([stream.nearest for stream in streams]), (0.02, 0.98))
     tried = np.linspace(low, high, REACHES)
     scores = np.array([np.mean([stream.accuracy(float(reach)) for stream in streams]) for reach in tried])

@@ -116,10 +116,7 @@ class Model:
             return torch.cat([self._rows(self._padded(part) if self.exact else part)[: len(part)] for part in parts])
 
     def _rows(self, pixels: Tensor) -> Tensor:
-        rows = self._ready.rows(self.stem(pixels)).float()
-        if self._ready.mirrored:
-            rows = (rows + self._ready.rows(self.stem(pixels.flip(2))).float()) / 2
-        return rows
+        return self._ready.rows(self.stem(pixels)).float()
 
     def _padded(self, pixels: Tensor) -> Tensor:
         """The same shape every time, filled up with empty images: the same kernels do the same sums."""

@@ -25,7 +25,7 @@ Floats: TypeAlias = NDArray[np.float64]
 class LearningRegister(Naming, ABC):
     """The nearest category within the radius answers and takes the row in; else the row founds one.
 
-    A kind says what it starts from (`_begin`), how far a row is from every category (`_distances`) and what a
+    A kind says what it starts from (`_begin`), how far a row is from every category (`distances`) and what a
     category becomes by a row (`_take`). A distance may depend on all that came before.
     """
 
@@ -47,7 +47,7 @@ class LearningRegister(Naming, ABC):
         """Forget all rows: the known categories as they were at the start."""
 
     @abstractmethod
-    def _distances(self, row: Floats) -> Floats:
+    def distances(self, row: Floats) -> Floats:
         """How far a row is from every category, in order of position; infinite where one cannot answer."""
 
     @abstractmethod
@@ -172,13 +172,13 @@ class LearningRegister(Naming, ABC):
         )
 
     def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
-        distances = self._distances(self._checked(row))
+        distances = self.distances(self._checked(row))
         near = np.argsort(distances, kind="stable")[:limit]
         return [Candidate(self.names[i], float(distances[i])) for i in near if distances[i] <= within]
 
     def _look(self, row: Floats) -> tuple[int, int, Floats]:
         """The nearest category and the next, -1 for none, and the distances."""
-        distances = self._distances(row)
+        distances = self.distances(row)
         self.comparisons += len(distances)
         near = [int(i) for i in _two_smallest(distances) if np.isfinite(distances[i])]
         nearest, second = [*near, -1, -1][:2]

@@ -205,10 +205,8 @@ class SqliteLog:
 
     def rows(self) -> Iterator[tuple[int, bytes]]:
         """Every image that has been read, by number, and its row."""
+        query = "SELECT number, row FROM events WHERE number > ? AND number <= ? AND kind = ? ORDER BY number"
         for after in range(0, self.length, PAGE):
-            query = (
-                "SELECT number, row FROM events WHERE number > ? AND number <= ? AND kind = 'Assigned' ORDER BY number"
-            )
             with errors(self.path), self._turn:
                 page = self._db.execute(query, (after, min(self.length, after + PAGE), Assigned.__name__)).fetchall()
             yield from page

@@ -96,8 +96,6 @@ def _train(model: Model, support: Support, checkpoint: Checkpoint, warnings: lis
     network = model.network.eval()
     with torch.no_grad():
         rows = torch.cat([network.rows(stem) for stem in support.central()]).float()
-        if network.mirrored:
-            rows = (rows + torch.cat([network.rows(stem) for stem in support.central(mirrored=True)]).float()) / 2
         network.finish(rows, support.labels)
     report = network.report(rows.cpu().numpy(), support.labels.cpu().numpy())
     report["lines"] += warnings

@@ -64,14 +64,13 @@ class Support:
         stem = self._stem(indices.repeat(views), draws.transpose(0, 1).flatten(0, 1))
         return stem, self.labels[indices.to(self.labels.device)].repeat(views)
 
-    def central(self, mirrored: bool = False) -> Iterator[Tensor]:
+    def central(self) -> Iterator[Tensor]:
         """Trunk outputs of the central crops in fp32, in data order: what answering sees."""
-        draws = torch.tensor([CENTRE, CENTRE, 1.0 if mirrored else CENTRE])
         for indices in torch.split(torch.arange(len(self)), self.model.batch):
-            if not mirrored and self.stems is not None and self.stems.dtype == torch.float32:
+            if self.stems is not None and self.stems.dtype == torch.float32:
                 yield self.stems[indices.to(self.stems.device), 0].to(self.model.device)
             else:
-                yield self.model.stem(self._crops(indices, draws.expand(len(indices), 3)))
+                yield self.model.stem(self._crops(indices, torch.full((len(indices), 3), CENTRE)))
 
     def _stem(self, indices: Tensor, draws: Tensor) -> Tensor:
         if self.stems is None:
