@@ -45,7 +45,7 @@ def fit_projection(features: Floats, labels: Labels, dimensions: int) -> Project
     covariance, _ = ledoit_wolf(reduced - means[labels], assume_centered=True)
     if not np.any(covariance):  # one image each: the images' own spread must do
         covariance, _ = ledoit_wolf(reduced, assume_centered=True)
-    covariance += 1e-9 * np.trace(covariance) / len(covariance) * np.eye(len(covariance))
+    covariance += (1e-9 * np.trace(covariance) / len(covariance) + 1e-12) * np.eye(len(covariance))
     between = np.atleast_2d(np.cov(means[np.unique(labels)].T, bias=True))
     _, turn = eigh(between, covariance)
     return Projection(mean, axes @ turn[:, ::-1])
