@@ -185,14 +185,15 @@ class FeatureNetwork(Network):
             if (own := rows[labels == category]).numel():
                 self.centres[category] = own.mean(0)
 
-    def register(self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None) -> FeatureRegister:
-        if rule not in (None, "nearest"):
-            raise SettingsError(f"rule is {rule!r}; a method that compares features has nearest only")
+    def register(
+        self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None
+    ) -> FeatureRegister | LearningRegister:
+        check_nearest(rule)
         if not self.discovers:
             return self.closed_set(names)
         return FeatureRegister(self.metric, self.radius if radius is None else radius, list(names), self._points())
 
-    def closed_set(self, names: Sequence[str]) -> FeatureRegister:
+    def closed_set(self, names: Sequence[str]) -> FeatureRegister | LearningRegister:
         return closed_set_features(self.metric, list(names), self._points())
 
     def report(self, rows: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, Any]:
@@ -205,6 +206,12 @@ class FeatureNetwork(Network):
 
     def _points(self) -> NDArray[np.float32]:
         return np.asarray(self.centres.cpu().numpy())
+
+
+def check_nearest(rule: Rule | None) -> None:
+    """SettingsError where a rule for codes is asked of features."""
+    if rule not in (None, "nearest"):
+        raise SettingsError(f"rule is {rule!r}; a method that compares features has nearest only")
 
 
 def minimum_distance_for(settings: Settings, known: int, bits: int | None = None) -> int:

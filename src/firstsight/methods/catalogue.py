@@ -14,7 +14,7 @@ from firstsight.errors import SettingsError
 if TYPE_CHECKING:
     from firstsight.networks import Network
 
-Decides: TypeAlias = Literal["ball", "exact code", "distance", "never discovers", "offline"]
+Decides: TypeAlias = Literal["ball", "exact code", "distance", "posterior", "never discovers", "offline"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ LOSSES, STRATEGIES, FEATURES = "tab:ablation1", "tab:ablation2", "tab:feature-le
 PHE, HASH = "firstsight.phe.model:PHE", "firstsight.methods.deep_hash"
 EXACT: Decides = "exact code"
 NEVER: Decides = "never discovers"
+POSTERIOR: Decides = "posterior"
+LATER = "firstsight.methods."  # rules published after the paper
 
 _ALL = (
     Method("phe", PHE, "ball", "Prototypical Hash Encoding", paper=(MAIN, "PHE")),
@@ -160,6 +162,7 @@ _ALL = (
     ),
     Method("phe-no-lc", PHE, "ball", "PHE without L_c", {"alpha": 0.0}, paper=(LOSSES, "without L_c")),
     Method("phe-no-lf", PHE, "ball", "PHE without L_f", {"beta": 0.0}, paper=(LOSSES, "without L_f")),
+    Method("dp-boa", f"{LATER}dp_boa:DpBoa", POSTERIOR, "DP-BOA: Gaussians under a Dirichlet process", bits="none"),
     Method(
         "offline-kmeans",
         "firstsight.methods.leader:ClassMeans",
