@@ -10,9 +10,21 @@ from firstsight.protocols import Register
 from firstsight.register.codes import CodeRegister
 from firstsight.register.features import FeatureRegister
 from firstsight.register.niw import NiwRegister
+from firstsight.register.prototypes import GatedRegister, LeaderRegister, PrototypeRegister
 from firstsight.register.statistics import StatisticsRegister
 
-KINDS: dict[str, Any] = {kind.kind: kind for kind in (CodeRegister, FeatureRegister, StatisticsRegister, NiwRegister)}
+KINDS: dict[str, Any] = {
+    kind.kind: kind
+    for kind in (
+        CodeRegister,
+        FeatureRegister,
+        StatisticsRegister,
+        NiwRegister,
+        PrototypeRegister,
+        GatedRegister,
+        LeaderRegister,
+    )
+}
 
 
 def of_header(header: Mapping[str, Any]) -> Register:
