@@ -64,11 +64,11 @@ class DpBoa(Projected, LinearNetwork):
 
     def register(self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None) -> NiwRegister:
         check_nearest(rule)
-        prior = Prior(*self.prior.tolist(), concentration=CONCENTRATION)
+        mean_weight, scatter_weight = self.prior.tolist()
+        prior = Prior(mean_weight, scatter_weight, CONCENTRATION)
         counts, factors = self.counts.cpu().numpy(), self.factors.cpu().numpy()
-        return NiwRegister(
-            prior, list(names), counts, self._points(), factors, self.radius if radius is None else radius
-        )
+        reach = self.radius if radius is None else radius
+        return NiwRegister(prior, list(names), counts, self._points(), factors, reach)
 
     def _factor(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """F where F^T F is what rows add to Psi: their scatter, and how far their mean is from the origin."""

@@ -44,9 +44,12 @@ class Projected(FeatureNetwork):
         self.projecting.fill_(True)
 
     def report(self, rows: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, Any]:
-        """As for any network of features, on the rows as they are now."""
-        seen = torch.from_numpy(rows).to(self.origin.device)
-        return super().report(self.projected(seen).cpu().numpy(), labels)
+        """As for any network of features, on the rows as they are now; given are those of before."""
+        return super().report(self.renewed(torch.from_numpy(rows).to(self.origin.device)).cpu().numpy(), labels)
+
+    def renewed(self, rows: Tensor) -> Tensor:
+        """Rows from before there was a projection as they are now."""
+        return self.projected(rows)
 
 
 def principal(rows: NDArray[np.float64], dimensions: int) -> NDArray[np.float64]:

@@ -35,7 +35,7 @@ class Sync(Contrasted):
     def finish(self, rows: Tensor, labels: Tensor) -> None:
         super().finish(rows, labels)
         cosines = (rows * nn.functional.normalize(self.centres, dim=-1)[labels]).sum(-1).double()
-        for category in labels.unique().tolist():
+        for category in sorted({*labels.tolist()}):
             own = cosines[labels == category]
             self.marks[category] = (own.mean() - DEVIATIONS * own.std(correction=0)).clamp(-1, HIGHEST)
 

@@ -12,6 +12,7 @@ from firstsight.register.features import FeatureRegister
 from firstsight.register.niw import NiwRegister
 from firstsight.register.prototypes import GatedRegister, LeaderRegister, PrototypeRegister
 from firstsight.register.statistics import StatisticsRegister
+from firstsight.register.windows import WindowRegister
 
 KINDS: dict[str, Any] = {
     kind.kind: kind
@@ -23,6 +24,7 @@ KINDS: dict[str, Any] = {
         PrototypeRegister,
         GatedRegister,
         LeaderRegister,
+        WindowRegister,
     )
 }
 

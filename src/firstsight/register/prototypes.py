@@ -169,7 +169,7 @@ class LeaderRegister(PrototypeRegister):
         self._marks[position] = self._mark(position)
 
     def _mark(self, at: int) -> float:
-        count = self._counts[at]
+        count = float(self._counts[at])
         alike = float(np.linalg.norm(self._sums[at]))
         return (TRUST * self.typical + alike - min(count, 1)) / (TRUST + max(count - 1, 0))
 
