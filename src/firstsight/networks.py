@@ -26,6 +26,8 @@ from firstsight.register.learning import LearningRegister
 Terms: TypeAlias = dict[str, Tensor]
 AnyRegister: TypeAlias = CodeRegister | FeatureRegister | LearningRegister
 
+FIFTH = 5
+
 
 class Network(nn.Module, ABC):
     """The part of a method that learns, for C known categories; `tail` is the part of the backbone that does.
@@ -36,6 +38,7 @@ class Network(nn.Module, ABC):
     views: ClassVar[int] = 1  # random crops of every image in a step
     learns: ClassVar[bool] = True  # False: nothing to train, `finish` does everything
     recordable: ClassVar[bool] = True  # False: shapes in its losses depend on the data, so a GPU cannot replay a step
+    withholds: ClassVar[bool] = False  # True: a fifth of the support set is kept from training (`withheld`)
     discovers: ClassVar[bool] = True  # False: only ever answers with known categories
 
     def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
@@ -185,14 +188,15 @@ class FeatureNetwork(Network):
             if (own := rows[labels == category]).numel():
                 self.centres[category] = own.mean(0)
 
-    def register(self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None) -> FeatureRegister:
-        if rule not in (None, "nearest"):
-            raise SettingsError(f"rule is {rule!r}; a method that compares features has nearest only")
+    def register(
+        self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None
+    ) -> FeatureRegister | LearningRegister:
+        check_nearest(rule)
         if not self.discovers:
             return self.closed_set(names)
         return FeatureRegister(self.metric, self.radius if radius is None else radius, list(names), self._points())
 
-    def closed_set(self, names: Sequence[str]) -> FeatureRegister:
+    def closed_set(self, names: Sequence[str]) -> FeatureRegister | LearningRegister:
         return closed_set_features(self.metric, list(names), self._points())
 
     def report(self, rows: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, Any]:
@@ -205,6 +209,20 @@ class FeatureNetwork(Network):
 
     def _points(self) -> NDArray[np.float32]:
         return np.asarray(self.centres.cpu().numpy())
+
+
+def withheld(labels: Tensor) -> Tensor:
+    """Which images a network that withholds some is not trained on: every fifth of each category."""
+    out = torch.zeros_like(labels, dtype=torch.bool)
+    for category in sorted({*labels.tolist()}):
+        out[(labels == category).nonzero()[FIFTH - 1 :: FIFTH, 0]] = True
+    return out
+
+
+def check_nearest(rule: Rule | None) -> None:
+    """SettingsError where a rule for codes is asked of features."""
+    if rule not in (None, "nearest"):
+        raise SettingsError(f"rule is {rule!r}; a method that compares features has nearest only")
 
 
 def minimum_distance_for(settings: Settings, known: int, bits: int | None = None) -> int:

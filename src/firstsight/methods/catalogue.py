@@ -53,6 +53,8 @@ LOSSES, STRATEGIES, FEATURES = "tab:ablation1", "tab:ablation2", "tab:feature-le
 PHE, HASH = "firstsight.phe.model:PHE", "firstsight.methods.deep_hash"
 EXACT: Decides = "exact code"
 NEVER: Decides = "never discovers"
+POSTERIOR: Decides = "posterior"
+LATER = "firstsight.methods."  # rules published after the paper
 
 _ALL = (
     Method(
@@ -167,6 +169,18 @@ _ALL = (
     ),
     Method("phe-no-lc", PHE, "ball", "PHE without L_c", {"alpha": 0.0}, paper=(LOSSES, "without L_c")),
     Method("phe-no-lf", PHE, "ball", "PHE without L_f", {"beta": 0.0}, paper=(LOSSES, "without L_f")),
+    Method("dp-boa", f"{LATER}dp_boa:DpBoa", POSTERIOR, "DP-BOA: Gaussians under a Dirichlet process", bits="none"),
+    Method("age", f"{LATER}age:Age", POSTERIOR, "AGE: Gaussians where a classifier is not sure", bits="none"),
+    Method("talon", f"{LATER}talon:Talon", "distance", "TALON: prototypes at rest, margin features", bits="none"),
+    Method("talon-p", f"{LATER}talon:TalonUpdated", "distance", "TALON: prototypes that move", bits="none"),
+    Method("sync", f"{LATER}sync:Sync", "distance", "SynC without text: a threshold per category", bits="none"),
+    Method(
+        "online-clustering",
+        f"{LATER}online_clustering:OnlineClustering",
+        "distance",
+        "DiffGRE's leaders, without its images",
+        bits="none",
+    ),
     Method(
         "offline-kmeans",
         "firstsight.methods.leader:ClassMeans",

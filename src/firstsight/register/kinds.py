@@ -9,10 +9,23 @@ from firstsight.errors import StoreError
 from firstsight.protocols import Register
 from firstsight.register.codes import CodeRegister
 from firstsight.register.features import FeatureRegister
+from firstsight.register.niw import NiwRegister
+from firstsight.register.prototypes import GatedRegister, LeaderRegister, PrototypeRegister
 from firstsight.register.statistics import StatisticsRegister
+from firstsight.register.windows import WindowRegister
 
-KINDS: dict[str, type[CodeRegister] | type[FeatureRegister] | type[StatisticsRegister]] = {
-    kind.kind: kind for kind in (CodeRegister, FeatureRegister, StatisticsRegister)
+KINDS: dict[str, Any] = {
+    kind.kind: kind
+    for kind in (
+        CodeRegister,
+        FeatureRegister,
+        StatisticsRegister,
+        NiwRegister,
+        PrototypeRegister,
+        GatedRegister,
+        LeaderRegister,
+        WindowRegister,
+    )
 }
 
 
@@ -21,4 +34,5 @@ def of_header(header: Mapping[str, Any]) -> Register:
     kind = header["kind"]
     if kind not in KINDS:
         raise StoreError(f"its register is of kind {kind!r}; this release has {', '.join(KINDS)}", "upgrade Firstsight")
-    return KINDS[kind].of(header)
+    register: Register = KINDS[kind].of(header)
+    return register

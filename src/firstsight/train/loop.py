@@ -36,7 +36,7 @@ def train(network: Network, support: Support, checkpoint: Checkpoint, on_epoch: 
             if average:
                 average.update(network)
 
-        means = {name: float(value) / len(support) for name, value in step.sums.items()}
+        means = {name: float(value) / len(support.taught) for name, value in step.sums.items()}
         if not all(isfinite(value) for value in means.values()):
             raise TrainingError(
                 f"training broke down in epoch {epoch + 1}: " + ", ".join(f"{n} {v:.3g}" for n, v in means.items()),

@@ -40,7 +40,7 @@ class Step:
         self.network.train()
 
     def __call__(self, indices: Tensor, draws: Tensor) -> None:
-        whole = len(indices) == min(self.network.settings.batch_size, len(self.support))
+        whole = len(indices) == min(self.network.settings.batch_size, len(self.support.taught))
         if not (self.support.replayable and self.network.recordable and whole):
             self._run(indices, draws)
             return

@@ -17,6 +17,7 @@ from firstsight.data.images import CENTRE
 from firstsight.devices import mixed_precision
 from firstsight.errors import SettingsError
 from firstsight.methods.model import Model
+from firstsight.networks import withheld
 from firstsight.protocols import Progress
 from firstsight.train.pixels import PixelCache
 
@@ -32,6 +33,9 @@ class Support:
         self.model = model
         self.settings = model.settings
         self.labels = torch.tensor(labels, device=model.device)
+        self.taught = torch.arange(len(labels))  # the images that are trained on
+        if model.network.withholds:
+            self.taught = self.taught[~withheld(self.labels).cpu()]
         self.pixels = pixels
         self.stems: Tensor | None = None
         if self.settings.cache_trunk and model.network.learns:
@@ -50,7 +54,7 @@ class Support:
     def batches(self, epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
         """One pass in random order: which images, and what is drawn for every view of them."""
         generator = seeded("cpu", self.settings.seed, "order and crops", epoch)
-        order = torch.randperm(len(self), generator=generator)
+        order = self.taught[torch.randperm(len(self.taught), generator=generator)]
         draws = torch.rand(len(self), self.model.network.views, 3, generator=generator)[order]
         where = self.model.device if self.replayable else torch.device("cpu")
         yield from zip(*(torch.split(part.to(where), self.settings.batch_size) for part in (order, draws)), strict=True)

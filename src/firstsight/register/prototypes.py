@@ -1,0 +1,180 @@
+"""Registers of prototypes: a category is one direction, compared by cosine, and how far it reaches is its own.
+
+The rules differ in where a prototype goes when a row joins, and in how far a category reaches. A distance is by how
+much the cosine falls short of the category's mark: 0 is on it, and the radius moves all marks together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
+
+BATCH = 64
+FEWEST = 2  # rows of a batch that move a prototype
+TRUST = 10.0  # rows of its own that what is typical is worth to a leader
+RATES, INERTIA = (0.06, 0.3), (32.0, 8.0)  # of known categories and of new ones
+
+
+class PrototypeRegister(LearningRegister):
+    """Prototypes that stay where they are; a new category has the mark of the one nearest to its founder (SynC).
+
+    >>> register = PrototypeRegister(["ant", "bee"], np.eye(2), marks=np.array([0.9, 0.5]))
+    >>> register.assign(np.array([3, 2], dtype=np.float32)).category  # cosines 0.83 and 0.55
+    'bee'
+    >>> register.assign(np.array([3, -1.5], dtype=np.float32)).category  # 0.89 and -0.45
+    'new-1'
+    """
+
+    kind = "marks"
+
+    def __init__(
+        self, names: Sequence[str], prototypes: NDArray[Any], marks: NDArray[Any], radius: float = 0.0
+    ) -> None:
+        """A mark is the least cosine a row has with a category's prototype."""
+        self._first = np.asarray(prototypes, dtype=np.float64), np.asarray(marks, dtype=np.float64)
+        super().__init__(names, self._first[0], radius)
+
+    def header(self) -> dict[str, Any]:
+        prototypes, marks = self._first
+        return {
+            "kind": self.kind,
+            "radius": self.radius,
+            "known": self.names[: self.known],
+            "prototypes": as_text(prototypes),
+            "marks": as_text(marks),
+        }
+
+    @classmethod
+    def of(cls, header: Mapping[str, Any]) -> PrototypeRegister:
+        """The register a header describes, holding its known categories."""
+        marks = from_text(header["marks"])
+        prototypes = from_text(header["prototypes"]).reshape(len(marks), -1)
+        return cls(header["known"], prototypes, marks, header["radius"])
+
+    def _begin(self) -> None:
+        self._count = self.known
+        self._prototypes, self._marks = _unit(self._first[0]), self._first[1].copy()
+
+    def _distances(self, row: Floats) -> Floats:
+        return np.asarray(self._marks[: self._count] - self._cosines(row))
+
+    def _take(self, position: int, row: Floats) -> None:
+        if position == self._count:
+            self._found(_unit(row), self._mark_for(row))
+
+    def _mark_for(self, founder: Floats) -> float:
+        """The mark a new category starts with."""
+        return float(self._marks[self._cosines(founder).argmax()])
+
+    def _cosines(self, row: Floats) -> Floats:
+        return np.asarray(self._prototypes[: self._count] @ _unit(row))
+
+    def _found(self, prototype: Floats, mark: float) -> None:
+        if self._count == len(self._marks):
+            more = max(64, self._count)
+            self._prototypes = np.concatenate([self._prototypes, np.zeros((more, len(prototype)))])
+            self._marks = np.concatenate([self._marks, np.zeros(more)])
+        self._prototypes[self._count] = prototype
+        self._marks[self._count] = mark
+        self._count += 1
+
+
+class GatedRegister(PrototypeRegister):
+    """After every 64 rows, prototypes move towards the mean of those of them that joined, two at least (TALON).
+
+    How far depends on how many they are and how much they resemble the prototype; new categories move more readily.
+    """
+
+    kind = "gated"
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._batch: list[tuple[int, Floats, float]] = []
+
+    def _take(self, position: int, row: Floats) -> None:
+        super()._take(position, row)
+        unit = _unit(row)
+        self._batch.append((position, unit, float(self._prototypes[position] @ unit)))
+        if len(self._batch) == BATCH:
+            self._move()
+
+    def _move(self) -> None:
+        for position in dict.fromkeys(position for position, _, _ in self._batch):
+            own = [(row, cosine) for at, row, cosine in self._batch if at == position]
+            if (n := len(own)) < FEWEST:
+                continue
+            new = position >= self.known
+            resemblance = max(0.0, float(np.mean([cosine for _, cosine in own])))
+            step = RATES[new] * resemblance * n / (n + INERTIA[new])
+            mean = np.mean([row for row, _ in own], axis=0)
+            self._prototypes[position] = _unit((1 - step) * self._prototypes[position] + step * mean)
+        self._batch = []
+
+
+class LeaderRegister(PrototypeRegister):
+    """Every leader is the mean direction of its rows, and its mark follows how alike they are (DiffGRE's inference).
+
+    n rows of length 1 with sum S have the mean cosine |S| / n with their leader. The mark is that, its founder left out
+    as it is always alike to itself, together with `TRUST` rows of what is typical.
+
+    >>> register = LeaderRegister(["ant"], np.array([[1, 0]]), np.array([0.9]), np.array([9]), typical=0.8, radius=0.1)
+    >>> register.assign(np.array([0.5, 2], dtype=np.float32)).category
+    'new-1'
+    """
+
+    kind = "leaders"
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        prototypes: NDArray[Any],
+        alike: NDArray[Any],
+        counts: NDArray[Any],
+        typical: float,
+        radius: float,
+    ) -> None:
+        """Known categories have so many rows, `alike` their leaders on average; `typical` is that of a category."""
+        self.typical = typical
+        self._first_counts = np.asarray(counts, dtype=np.float64)
+        super().__init__(names, prototypes, alike, radius)
+
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), "counts": as_text(self._first_counts), "typical": self.typical}
+
+    @classmethod
+    def of(cls, header: Mapping[str, Any]) -> LeaderRegister:
+        alike, counts = from_text(header["marks"]), from_text(header["counts"])
+        prototypes = from_text(header["prototypes"]).reshape(len(alike), -1)
+        return cls(header["known"], prototypes, alike, counts, header["typical"], header["radius"])
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._sums = list(self._prototypes * (self._first_counts * self._marks)[:, None])
+        self._counts = self._first_counts.tolist()
+        self._marks = np.array([self._mark(at) for at in range(self._count)])
+
+    def _take(self, position: int, row: Floats) -> None:
+        if position == self._count:
+            self._found(_unit(row), self.typical)
+            self._sums.append(np.zeros_like(row))
+            self._counts.append(0.0)
+        self._sums[position] = self._sums[position] + _unit(row)
+        self._counts[position] += 1
+        self._prototypes[position] = _unit(self._sums[position])
+        self._marks[position] = self._mark(position)
+
+    def _mark(self, at: int) -> float:
+        count = float(self._counts[at])
+        alike = float(np.linalg.norm(self._sums[at]))
+        return (TRUST * self.typical + alike - min(count, 1)) / (TRUST + max(count - 1, 0))
+
+
+def _unit(rows: Floats) -> Floats:
+    """Rows (or one) at length 1; a row of zeros, which has no direction, stays."""
+    lengths = np.sqrt(np.square(rows).sum(axis=-1, keepdims=True))
+    return np.asarray(rows / np.where(lengths == 0, 1, lengths))

@@ -1,0 +1,142 @@
+"""The register of Gaussians made of the last rows, behind a classifier that answers where it is sure (AGE's rule).
+
+A row holds a point and the classifier's probability of every known category. Where the most probable one reaches that
+category's threshold, it answers, and nothing is learned. Every other point is weighed by Gaussians, one per category,
+known or new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
+
+WINDOW = 20  # rows a category remembers
+SHARED = 2.0  # rows that the shared covariance is worth
+LEAST = 1e-5  # variance in every direction
+
+
+class WindowRegister(LearningRegister):
+    """A category is the mean and the covariance of its last 20 points, which is drawn to the one all share.
+
+    A distance is -2 log density, measured from the peak of a new category's: 0 where a founder is. A row the
+    classifier is sure of is nearer to that category than to all others, and within any radius.
+    """
+
+    kind = "windows"
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        windows: Sequence[NDArray[Any]],
+        shared: NDArray[Any],
+        thresholds: NDArray[Any],
+        radius: float,
+    ) -> None:
+        """The last points of every known category, oldest first, and the covariance they share."""
+        self.shared = np.asarray(shared, dtype=np.float64)
+        self.thresholds = np.asarray(thresholds, dtype=np.float64)
+        self._first = [np.asarray(points, dtype=np.float64)[-WINDOW:] for points in windows]
+        nothing = np.zeros(len(self.shared))
+        means = np.array([points.mean(axis=0) if len(points) else nothing for points in self._first])
+        super().__init__(names, np.concatenate([means, np.eye(len(names))], axis=1), radius)
+
+    def header(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "radius": self.radius,
+            "known": self.names[: self.known],
+            "shared": as_text(self.shared),
+            "thresholds": as_text(self.thresholds),
+            "sizes": [len(points) for points in self._first],
+            "points": as_text(np.concatenate(self._first)),
+        }
+
+    @classmethod
+    def of(cls, header: Mapping[str, Any]) -> WindowRegister:
+        """The register a header describes, holding its known categories."""
+        shared = from_text(header["shared"])
+        width = round(len(shared) ** 0.5)
+        points = from_text(header["points"]).reshape(-1, width)
+        windows = np.split(points, np.cumsum(header["sizes"])[:-1])
+        thresholds = from_text(header["thresholds"])
+        return cls(header["known"], windows, shared.reshape(width, width), thresholds, header["radius"])
+
+    def _begin(self) -> None:
+        width = len(self.shared)
+        self._windows: list[list[Floats]] = []
+        self._means, self._volumes = np.zeros((0, width)), np.zeros(0)
+        self._roots = np.zeros((0, width, width))  # R of every category, where R^T R is its inverse covariance
+        self._peak = float(np.linalg.slogdet(self._covariance(np.zeros((1, width))))[1])
+        for points in self._first:
+            self._found()
+            self._windows[-1].extend(points)
+            self._renew(len(self._windows) - 1)
+
+    def _distances(self, row: Floats) -> Floats:
+        n, width = len(self._windows), len(self.shared)
+        off = np.matmul(self._roots[:n], (row[:width] - self._means[:n])[:, :, None])[:, :, 0]
+        distances: Floats = np.square(off).sum(axis=1) + self._volumes[:n]
+        sure = self._sure(row)
+        if sure >= 0:
+            distances[sure] = min(float(distances.min()), self.radius) - 1
+        return distances
+
+    def _take(self, position: int, row: Floats) -> None:
+        if position == len(self._windows):
+            self._found()
+        elif position == self._sure(row):
+            return
+        window = self._windows[position]
+        window.append(row[: len(self.shared)])
+        del window[:-WINDOW]
+        self._renew(position)
+
+    def _sure(self, row: Floats) -> int:
+        """The category the classifier is sure of, or -1."""
+        chances = row[len(self.shared) :]
+        best = int(chances.argmax())
+        return best if chances[best] >= self.thresholds[best] else -1
+
+    def _found(self) -> None:
+        """Room for one more category, without points."""
+        if len(self._windows) == len(self._means):
+            more, width = max(64, len(self._means)), len(self.shared)
+            self._means = np.concatenate([self._means, np.zeros((more, width))])
+            self._volumes = np.concatenate([self._volumes, np.full(more, np.inf)])
+            self._roots = np.concatenate([self._roots, np.zeros((more, width, width))])
+        self._windows.append([])
+
+    def _renew(self, at: int) -> None:
+        if not self._windows[at]:
+            return  # cannot answer
+        points = np.array(self._windows[at])
+        self._means[at] = points.mean(axis=0)
+        lower = np.linalg.cholesky(self._covariance(points))
+        self._roots[at] = np.linalg.inv(lower)
+        self._volumes[at] = 2 * np.log(np.diag(lower)).sum() - self._peak
+
+    def _covariance(self, points: Floats) -> Floats:
+        """The points' own, shrunk, and the shared one; that alone for one point."""
+        least = LEAST * np.eye(len(self.shared))
+        if len(points) == 1:
+            return self.shared + least
+        weight = SHARED / (len(points) + SHARED)
+        return (1 - weight) * shrunk_covariance(points) + weight * self.shared + least
+
+
+def shrunk_covariance(points: Floats) -> Floats:
+    """Ledoit and Wolf (2004): the covariance drawn towards a multiple of the identity, as far as its errors suggest."""
+    count, width = points.shape
+    off = points - points.mean(axis=0)
+    covariance = off.T @ off / count
+    scale = np.trace(covariance) / width
+    spread = np.square(covariance - scale * np.eye(width)).sum()
+    squares = np.square(off)
+    error = ((squares.T @ squares).sum() / count - np.square(covariance).sum()) / count
+    weight = min(1.0, float(error / spread)) if spread > 0 else 0.0
+    return np.asarray((1 - weight) * covariance + weight * scale * np.eye(width))
