@@ -77,7 +77,7 @@ class WindowRegister(LearningRegister):
             self._windows[-1].extend(points)
             self._renew(len(self._windows) - 1)
 
-    def _distances(self, row: Floats) -> Floats:
+    def distances(self, row: Floats) -> Floats:
         n, width = len(self._windows), len(self.shared)
         off = np.matmul(self._roots[:n], (row[:width] - self._means[:n])[:, :, None])[:, :, 0]
         distances: Floats = np.square(off).sum(axis=1) + self._volumes[:n]
