@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,10 +76,7 @@ def benchmark(
     for count, result in enumerate(results, start=1):
         if count == 1:  # only now is it known to be the split of what is there
             drawn.save(target / f"{of.name}{'' if known == 50 else f'-{known}known'}.split.json")
-        accuracy = next(iter(result["rows"].values()))[0]["accuracy"]
-        figures = "/".join("-" if (a := accuracy[part]) is None else f"{100 * a:.1f}" for part in ("all", "old", "new"))
-        length = f", {result['bits']} bits" if result["bits"] else ""
-        say(f" {count} of {len(wanted)}: {result['method']}{length}, seed {result['seed']}: {figures}")
+        announce(result, count, len(wanted))
     table = lines(read_results(target, of.name))
     write_tables(table, target / of.name)
     grid = Table(*HEADER, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
@@ -86,6 +84,15 @@ def benchmark(
         grid.add_row(*line.cells())
     print_table(grid)
     say(f" written to {target / of.name}.md, .txt and .csv; the split is beside them")
+
+
+def announce(result: Mapping[str, Any], count: int, total: int) -> None:
+    """That a run is there, and what it came to."""
+    accuracy = next(iter(result["rows"].values()))[0]["accuracy"]
+    figures = "/".join("-" if (a := accuracy[part]) is None else f"{100 * a:.1f}" for part in ("all", "old", "new"))
+    length = f", {result['bits']} bits" if result["bits"] else ""
+    tried = "".join(f", {name} {value:g}" for name, value in result["varied"])
+    say(f" {count} of {total}: {result['method']}{length}{tried}, seed {result['seed']}: {figures}")
 
 
 def _numbers(text: str) -> list[int]:

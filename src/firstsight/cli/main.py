@@ -21,6 +21,7 @@ from firstsight.cli.evaluate import evaluate
 from firstsight.cli.fit import fit
 from firstsight.cli.methods import methods
 from firstsight.cli.pack import pack
+from firstsight.cli.reproduce import reproduce
 from firstsight.errors import DiskError, FirstsightError
 
 INTERRUPTED = 130
@@ -51,7 +52,7 @@ def root(
     pass
 
 
-for command in (demo, fit, discover, evaluate, pack, benchmark, methods, doctor):
+for command in (demo, fit, discover, evaluate, pack, benchmark, reproduce, methods, doctor):
     app.command(name=command.__name__, help=command.__doc__)(command)
 app.add_typer(categories, name="categories")
 
