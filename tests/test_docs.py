@@ -19,11 +19,14 @@ from firstsight.cli.methods import HEADER, cells
 from firstsight.config import SPECS
 from firstsight.data.synthetic import species, write_folder
 from firstsight.errors import DataError, DeviceError, DiskError, ModelError, SettingsError, StoreError, TrainingError
+from firstsight.evaluate.reproductions import REPRODUCTIONS
+from firstsight.evaluate.sheets import Sheet
 from firstsight.evaluate.tables import lines, markdown, read_results
 from firstsight.methods.catalogue import METHODS
 from firstsight.store.store import Store
 
 ROOT = Path(__file__).parents[1]
+RUNS = ROOT / "reproductions" / "results" / "benchmark"
 DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -182,7 +185,7 @@ def options_table() -> str:
     rows = []
     for name, command in all_commands():
         for parameter in command.params:
-            a_setting = name in ("fit", "benchmark") and parameter.name in SPECS
+            a_setting = name in ("fit", "benchmark", "reproduce") and parameter.name in SPECS
             if parameter.param_type_name == "option" and not a_setting and "--help" not in parameter.opts:
                 rows.append(f"| `{name}` | `{', '.join(parameter.opts)}` | {parameter.help} |")
     return "\n".join(["| command | option | what it does |", "|---|---|---|", *rows])
@@ -200,20 +203,55 @@ def methods_table() -> str:
 
 
 def results_table() -> str:
-    runs = ROOT / "reproductions" / "results" / "benchmark"
-    return markdown([line for data in ("cub", "pets") for line in lines(read_results(runs, data))]).strip()
+    return markdown([line for data in ("cub", "pets") for line in lines(read_results(RUNS, data))]).strip()
 
 
 def short_table() -> str:
     """Of the same runs, what the README shows: 12 bits, random orders, the headline."""
-    runs = ROOT / "reproductions" / "results" / "benchmark"
-    found = [line for data in ("cub", "pets") for line in lines(read_results(runs, data), ["random"])]
+    found = [line for data in ("cub", "pets") for line in lines(read_results(RUNS, data), ["random"])]
     left_out = re.compile("offline k-means|rule|(?<!phe), closed-set")
     shown = [line for line in found if line.bits in (12, None) and not left_out.search(line.method)]
     rows = [f"| {c[0]} | {c[2]} | {c[4]} | {c[5]} | {c[6]} | {c[7]} |" for c in (line.cells() for line in shown)]
     return "\n".join(
         ["| data | method | All | Old | New | categories found / true |", "|---|---|---|---|---|---|", *rows]
     )
+
+
+# docs/reproduction.md: what `reproduce` makes of the same runs
+
+SHOWN = re.findall(r"<!-- ([\w-]+): begin", (ROOT / "docs" / "reproduction.md").read_text())
+ALL_RUNS = read_results(RUNS, tried=True)
+
+
+def names_table() -> str:
+    rows = [[f"`{each.name}`", each.paper, each.about, each.needs()] for each in REPRODUCTIONS.values()]
+    return Sheet(("name", "in the paper", "what it is", "needs"), rows).markdown().strip()
+
+
+def reproduced(name: str) -> str:
+    """A table without its rows in the fixed order, which `reproduce` writes too, and its figure."""
+    entry = REPRODUCTIONS[name]
+    results = entry.among(ALL_RUNS)
+    if entry.methods and not results:
+        return "Not run yet."
+    sheet = entry.sheet(results)
+    order = sheet.header.index("order") if "order" in sheet.header else None
+    rows = [row for row in sheet.rows if order is None or row[order] != "fixed" or name == "sequences"]
+    figure = f"\n\n![{entry.about}](images/reproduced/{name}.svg)" if entry.figure(results) else ""
+    return Sheet(sheet.header, rows).markdown().strip() + figure
+
+
+@pytest.mark.parametrize("name", [name for name in SHOWN if name in REPRODUCTIONS])
+def test_figures_are_those_of_the_runs(name: str) -> None:
+    entry, path = REPRODUCTIONS[name], ROOT / "docs" / "images" / "reproduced" / f"{name}.svg"
+    drawing = entry.figure(entry.among(ALL_RUNS))
+    if drawing is None:
+        assert not path.exists()
+        return
+    if os.environ.get("UPDATE_DOCS"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(drawing.svg())
+    assert path.read_text() == drawing.svg()
 
 
 @pytest.mark.parametrize(
@@ -224,6 +262,8 @@ def short_table() -> str:
         ("docs/methods.md", "methods", methods_table()),
         ("docs/results.md", "results", results_table()),
         ("README.md", "results", short_table()),
+        ("docs/reproduction.md", "names", names_table()),
+        *(("docs/reproduction.md", name, reproduced(name)) for name in SHOWN if name in REPRODUCTIONS),
     ],
 )
 def test_generated_tables_are_up_to_date(page: str, name: str, table: str) -> None:

@@ -155,10 +155,10 @@ def _alone(out: Path) -> Iterator[None]:
 
 
 def _kept(path: Path, settings: Settings, made_of: Mapping[str, Any]) -> dict[str, Any]:
-    """An earlier result, if it is of the same run."""
+    """An earlier result, if it is of the same run; a setting that there was none of then had its default."""
     result = read_result(path)
     now = {**settings.as_dict(), **made_of}
-    then = {**result["settings"], **{name: result.get(name) for name in made_of}}
+    then = {**Settings().as_dict(), **result["settings"], **{name: result.get(name) for name in made_of}}
     if differing := [key for key in now if then.get(key) != now[key]]:
         key = differing[0]
         raise SettingsError(

@@ -146,7 +146,7 @@ class _Plot:
         aside = 0.0 if joined else (position - (count - 1) / 2) * min(9.0, 0.8 * self.slot / count)
         points = [(x + aside, value) for x, value in zip(self.middles, each.values, strict=True) if not isnan(value)]
         places = [(x, self.height(value)) for x, value in points]
-        if joined:
+        if joined and len(places) > 1:
             self.drawing.line(places, _tone(number), 1.8, _dash(each, number))
         spreads = [s for s, value in zip(each.deviations, each.values, strict=False) if not isnan(value)]
         for (x, value), spread in zip(points, spreads, strict=False):
@@ -232,7 +232,8 @@ def _scale(panel: Panel) -> tuple[float, float, float]:
 
 def _span(values: Sequence[float]) -> tuple[float, float]:
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    apart = high - low > 1e-9 * max(1, abs(low), abs(high))
+    return (low, high) if apart else (low - 0.5, high + 0.5)
 
 
 def _turned(panel: Panel) -> bool:
