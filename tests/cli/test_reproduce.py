@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,18 +71,21 @@ def test_every_name_is_made(name: str, made: tuple[Path, Result]) -> None:
 
 
 def test_what_is_there_is_not_run_again_and_is_drawn_without_the_data(
-    mini: list[str], made: tuple[Path, Result], tmp_path: Path
+    mini: list[str], made: tuple[Path, Result]
 ) -> None:
     out, _ = made
-    runs = {path: path.stat().st_mtime_ns for path in out.glob("*.json")}
+    runs = {path: path.stat().st_mtime_ns for path in out.glob("*-seed*.json")}
     names = ["alpha", "known-share", "centres"]
+    older = out / "mini-smile-12bit-seed0.json"  # of a time when there was no such setting
+    older.write_text(re.sub(r'"clip": 0.0,\s*', "", older.read_text()))
+    runs[older] = older.stat().st_mtime_ns
     before = {name: (out / "reproduced" / f"{name}.svg").read_bytes() for name in names}
     drawn = firstsight("reproduce", *names, "--out", out, "--seeds", 1)
     assert drawn.returncode == 0, drawn.stderr
     assert drawn.stderr.count("of its") == 3
     again = firstsight("reproduce", *names, *mini, "--out", out, "--ledger", out / "ledger.jsonl", "--orders", 5)
     assert again.returncode == 0, again.stderr
-    assert {path: path.stat().st_mtime_ns for path in out.glob("*.json")} == runs
+    assert {path: path.stat().st_mtime_ns for path in out.glob("*-seed*.json")} == runs
     assert {name: (out / "reproduced" / f"{name}.svg").read_bytes() for name in names} == before
     assert len((out / "ledger.jsonl").read_text().splitlines()) == len(runs)
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from firstsight.cli.benchmark import TAKEN, announce
+from firstsight.cli.benchmark import TAKEN, carry_out
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
 from firstsight.config import from_environment
 from firstsight.errors import SettingsError
+
+if TYPE_CHECKING:
+    from firstsight.evaluate.benchmark import Run
+    from firstsight.evaluate.reproduce import Reproduction
 
 TABLES = "reproduced"  # the folder of tables and figures, inside that of the runs
 
@@ -50,7 +55,7 @@ def reproduce(
     Without --root it is drawn from the runs that are there. Settings given here are for all runs.
     """
     configure(quiet, verbose)
-    from firstsight.evaluate.reproduce import Reproduction, write
+    from firstsight.evaluate.reproduce import write
     from firstsight.evaluate.reproductions import REPRODUCTIONS
     from firstsight.evaluate.tables import read_results
 
@@ -61,21 +66,17 @@ def reproduce(
         raise SettingsError(
             f"there is nothing to reproduce called {wrong[0]!r}", f"there are: {', '.join(REPRODUCTIONS)}"
         )
-    entries: list[Reproduction] = [REPRODUCTIONS[name] for name in names]
-    given = {**{name: value for name, value in from_environment().items() if name not in TAKEN}, **given}
+    entries = [REPRODUCTIONS[name] for name in names]
     chosen = [name.strip() for name in data.split(",")] if data else []
-    if root is not None:
-        paths = [Path(path.strip()) for path in root.split(",")]
-        if len(paths) != len(chosen):
-            raise SettingsError(
-                f"{len(chosen)} data sets and {len(paths)} roots", "give as many of --root as of --data"
-            )
-        how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs}
-        chosen = [
-            _run(entries, name, path, given, target, seeds, how) for name, path in zip(chosen, paths, strict=True)
-        ]
-    elif given:
+    roots = [Path(path.strip()) for path in root.split(",")] if root else []
+    if roots and len(roots) != len(chosen):
+        raise SettingsError(f"{len(chosen)} data sets and {len(roots)} roots", "give as many of --root as of --data")
+    if given and not roots:
         raise SettingsError(f"{next(iter(given))} is a setting of new runs", "give --root too, or leave it out")
+    given = {**{name: value for name, value in from_environment().items() if name not in TAKEN}, **given}
+    how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs}
+    for name, path in zip(chosen, roots, strict=bool(roots)):
+        _run(entries, name, path, given, target, seeds, how)
     found = [result for result in read_results(target, tried=True) if not chosen or result["data"] in chosen]
     for entry in entries:
         own = entry.among(found)
@@ -85,51 +86,47 @@ def reproduce(
         for note in sheet.notes:
             say(f" {note}")
         if entry.methods:
-            say(f" {_missing(entry, own, chosen, seeds)}")
+            there = chosen or dict.fromkeys(result["data"] for result in own)
+            say(f" {_missing([run for name in there for run in entry.wanted(name, seeds, given)], target)}")
         say(f" written to {files[0]}, {', '.join(path.suffix for path in files[1:])}")
 
 
 def _run(
-    entries: list[Any], name: str, root: Path, given: dict[str, Any], target: Path, seeds: int, how: dict[str, Any]
-) -> str:
-    """Run what is missing on one data set; all tables share the images and the runs. Its name, as runs have it."""
+    entries: Sequence[Reproduction],
+    data: str,
+    root: Path,
+    given: dict[str, Any],
+    target: Path,
+    seeds: int,
+    how: dict[str, Any],
+) -> None:
+    """Run what is missing on one data set: all tables share its images and its runs."""
     from firstsight.data.benchmarks import open_data, split_of
-    from firstsight.evaluate.benchmark import benchmark
 
-    of, images = open_data(name, root)
-    wanted = list(dict.fromkeys(run for entry in entries for run in entry.wanted(of.name, seeds, given)))
+    of, images = open_data(data, root)
     bars = Bars()
     for text in images.left_out:
         bars.note(text)
-    target.mkdir(parents=True, exist_ok=True)
-    done = 0
+    wanted = list(dict.fromkeys(run for entry in entries for run in entry.wanted(of.name, seeds, given)))
     for share in dict.fromkeys(run.known_share for run in wanted):
-        parts = split_of(of, images, share=share).apply(images)
         own = [run for run in wanted if run.known_share == share]
-        for result in benchmark(own, parts, given, target, same_orders=False, progress=bars, **how):
-            done += 1
-            announce(result, done, len(wanted))
-    return of.name
+        drawn = split_of(of, images, share=share)
+        carry_out(own, drawn, images, given, target, same_orders=False, progress=bars, **how)
 
 
-def _missing(entry: Any, own: list[Any], chosen: list[str], seeds: int) -> str:
-    """Which of its runs are not there."""
-    names = chosen or list(dict.fromkeys(result["data"] for result in own))
-    wanted = {run for name in names for run in entry.wanted(name, seeds, {})}
-    there = {
-        tuple(result[key] for key in ("data", "method", "bits", "known_share", "varied", "seed")) for result in own
-    }
-    lacking = [r for r in wanted if (r.data, r.method, r.bits, r.known_share, r.varied, r.seed) not in there]
-    if not names or lacking:
+def _missing(wanted: Sequence[Run], target: Path) -> str:
+    """Whether all runs are there."""
+    lacking = [run for run in wanted if not (target / run.file).is_file()]
+    if not wanted or lacking:
         return f"{len(lacking) or 'all'} of its runs are missing: give --data and --root to make them"
     return f"all of its {len(wanted)} runs are there"
 
 
-def _about(entry: Any) -> list[str]:
+def _about(entry: Reproduction) -> list[str]:
     return [entry.name, entry.paper, entry.about, entry.needs()]
 
 
-def _grid(header: Any, rows: Any) -> Table:
+def _grid(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
     grid = Table(*header, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for row in rows:
         grid.add_row(*row)

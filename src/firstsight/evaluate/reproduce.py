@@ -47,27 +47,28 @@ class Reproduction:
         return sorted([*plain, *tried], key=lambda run: run.seed)
 
     def among(self, results: Iterable[Result]) -> list[Result]:
-        """Its runs among all there are."""
+        """Its runs among all there are; where a setting is tried, of the seeds it was tried with."""
         if not self.methods:
             return []
         every = [run for share in self.shares for run in runs("", self.methods, self.bits, 1, share)]
-        kinds = {
-            (run.method, run.bits, run.known_share) for run in every if not self.closer or run.method in self.methods
-        }
-        return [
+        kinds = {(run.method, run.bits, run.known_share) for run in every}
+        own = [
             result
             for result in results
             if (result["method"], result["bits"], result["known_share"]) in kinds
             and result["closer"] == self.closer
             and {name for name, _ in result["varied"]} <= {self.vary[0]}
         ]
+        tried = {(result["data"], result["seed"]) for result in own if result["varied"]}
+        return [result for result in own if not tried or (result["data"], result["seed"]) in tried]
 
     def needs(self) -> str:
         """What it takes, in words."""
         trainings = len(self.wanted("", 1 if self.closer else 3, {}))
         if not trainings:
             return "nothing"
-        return f"{trainings} trainings on each data set, {max(1, round(trainings * SECONDS / 60))} min of a GPU"
+        minutes, plural = max(1, round(trainings * SECONDS / 60)), "" if trainings == 1 else "s"
+        return f"{trainings} training{plural} on each data set, {minutes} min of a GPU"
 
 
 def write(entry: Reproduction, results: Sequence[Result], folder: Path) -> tuple[Sheet, list[Path]]:

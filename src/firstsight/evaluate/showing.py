@@ -22,11 +22,16 @@ NOTE = (
 )
 
 
-def accuracies(results: Sequence[Result], *beside: str, orders: Sequence[str] = ORDERS) -> Sheet:
+def accuracies(
+    results: Sequence[Result],
+    *beside: str,
+    orders: Sequence[str] = ORDERS,
+    published: Callable[[Line], Figures | None] = lambda line: line.paper,
+) -> Sheet:
     """Every method, bits and setting that was tried, with the row that never discovers; `beside` are other rows."""
     rows: list[dict[str, Cell]] = []
     for line in shown(results, *beside, orders=orders):
-        paper = paper_of(line)
+        paper = published(line)
         row: dict[str, Cell] = {"data": line.data, "bits": line.bits, "method": line.method}
         row |= {name: f"{value:g}" for name, value in settings_of(line, results)}
         row |= {"order": line.order}
@@ -59,14 +64,12 @@ def settings_of(line: Line, results: Sequence[Result]) -> list[tuple[str, float]
     return [(name, dict(line.varied).get(name, base.get(name, nan))) for name in names]
 
 
-def paper_of(line: Line) -> Figures | None:
-    """The paper's figures beside a line, where it has some; for the random order those of its own random orders."""
-    sequences = paper_tables()["tab:infer_squence"]["random (mean of 10)"]
-    whole = line.method == "phe" and line.bits == 12 and line.known_share == 50 and not line.varied
-    if line.order == "random" and whole and line.data in sequences:
-        figures = sequences[line.data]
-        return figures["all"], figures["old"], figures["new"]
-    return line.paper
+def in_its_order(line: Line) -> Figures | None:
+    """The paper's figures of PHE in the same order, which it has for the fixed one and for random ones."""
+    sequences = paper_tables()["tab:infer_squence"]
+    row = {"fixed": "fixed", "random": "random (mean of 10)"}.get(line.order, "")
+    figures = sequences.get(row, {}).get(line.data) if line.method == "phe" else None
+    return (figures["all"], figures["old"], figures["new"]) if figures else None
 
 
 def paper_found(line: Line) -> int | None:
