@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,7 @@ def main() -> None:
         "settings": model.settings.as_dict(),
         **shares(model, of_categories(query, known)),
         **provenance(options.device),
+        "command": shlex.join(["python", "reproductions/prototypes.py", *sys.argv[1:]]),
     }
     if options.out is not None:
         options.out.write_text(json.dumps(result, indent=1) + "\n")

@@ -52,7 +52,7 @@ def explain(
         trained = load_model(model, device)
         cases = [gather(trained, each, store=store) for each in (image, other) if each is not None]
     for case in cases:
-        print(printable(f"{case.image}\t{case.sentence}"))
+        print(f"{printable(case.image)}\t{printable(case.sentence)}")
     if out is not None:
         write_file(out, drawn(cases, out.suffix.lower()))
         say(f" wrote {out}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from math import inf
 from typing import Any
@@ -27,7 +29,6 @@ from firstsight.store.views import images as images_of
 
 NEAREST = 3  # categories whose centres are shown
 LOOKED_FOR = 5  # images of a new category that are looked for, until one is still there
-CENTRES = 4 * NEAREST  # centres looked at for that: a category may have several
 
 
 def explain(model: Model, image: ImageLike, register: Register | None = None, store: Store | None = None) -> Evidence:
@@ -39,8 +40,8 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
     register = model.register() if register is None else register
     encoded = model.encode([pixels])
     row = register.rows_of(encoded)[0]
-    answer = register.match(row) if store is None else store.match(row, content)
     points, names = Points(model), Names(model, store)
+    answer = names.given(register.match(row) if store is None else store.match(row, content))
 
     def liking(features: Tensor) -> Tensor | None:
         """How much it is like the most similar points: what a CNN's map is asked about."""
@@ -56,7 +57,7 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
         image=describe(image),
         pixels=pixels,
         answer=answer,
-        sentence=sentence(answer, near, sums, points.kind, bits, model.network.discovers),
+        sentence=sentence(answer, near, sums, points.kind, points.each, bits, model.network.discovers),
         kind=points.kind,
         similar=similar,
         sums=sums,
@@ -78,6 +79,11 @@ class Names:
             return category
         catalogue = self.store.catalogue
         return catalogue.categories[catalogue.resolve(category)].name
+
+    def given(self, answer: Assignment) -> Assignment:
+        """The answer with its runner-up as people call it."""
+        other = answer.runner_up
+        return replace(answer, runner_up=other and Candidate(self.of(other.category), other.distance))
 
     def picture(self, category: str) -> bytes | None:
         """A known category by its most activated example; a new one by its first image that is still where it was."""
@@ -112,14 +118,13 @@ def _read(model: Model, image: ImageLike) -> tuple[Pixels, bytes]:
 
 
 def _near(register: Register, row: NDArray[Any], answer: Assignment, names: Names) -> tuple[Near, ...]:
-    """The nearest categories, each by its nearest centre, the one that answers among them."""
+    """The nearest categories, each by its nearest centre; the one that answers and a known one are among them."""
     nearest: dict[str, Candidate] = {}
-    for candidate in register.neighbours(row, inf, CENTRES):
+    for candidate in register.neighbours(row, inf, sys.maxsize):
         nearest.setdefault(candidate.category, candidate)
-    shown = list(nearest.values())[:NEAREST]
-    if answer.category is not None and answer.distance is not None and answer.category not in nearest:
-        shown.append(Candidate(answer.category, answer.distance))
     known = {centre.category for centre in register.known_centres()}
+    first_known = next((each for each in nearest if each in known), None)
+    order = [*list(nearest)[:NEAREST], *(each for each in (answer.category, first_known) if each in nearest)]
     return tuple(
         Near(
             category=names.of(each.category),
@@ -129,5 +134,5 @@ def _near(register: Register, row: NDArray[Any], answer: Assignment, names: Name
             differing=register.differing(row, each.category) if isinstance(register, CodeRegister) else (),
             picture=names.picture(each.category),
         )
-        for each in shown
+        for each in (nearest[category] for category in dict.fromkeys(order))
     )

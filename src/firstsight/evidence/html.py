@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from html import escape
 
 from firstsight.evidence.evidence import Evidence, Near
-from firstsight.evidence.page import figure, image, jpeg, lit, page
+from firstsight.evidence.page import breakable, figure, image, jpeg, lit, page
 
 LABEL, TALL = 150, 90  # room for names left of a code, and for bars above it
 
 
 def as_html(cases: Sequence[Evidence]) -> bytes:
     """A self-contained page."""
-    title = f"Why {cases[0].called}?" if len(cases) == 1 else "Why are these two answered as they are?"
-    articles = "\n".join(_case(each) for each in cases)
+    title = f"Why is this {cases[0].called}?" if len(cases) == 1 else "Why are these two answered as they are?"
+    largest = max((abs(one.similarity) for each in cases for one in each.sums), default=1.0)
+    articles = "\n".join(_case(each, largest) for each in cases)
     return page(title, f'<h1>{escape(title)}</h1>\n<div class="cases">\n{articles}\n</div>')
 
 
-def _case(each: Evidence) -> str:
+def _case(each: Evidence, largest: float) -> str:
     kind = "new" if each.answer.is_new else "known"
     return "\n".join(
         [
@@ -27,7 +28,7 @@ def _case(each: Evidence) -> str:
             f'<p class="sentence">{escape(each.sentence)}</p>',
             f'<div class="wall">{_image(each)}</div>',
             _similar(each),
-            _sums(each),
+            _sums(each, largest),
             _near(each),
             _code(each),
             "</article>",
@@ -45,25 +46,22 @@ def _image(each: Evidence) -> str:
 
 def _similar(each: Evidence) -> str:
     if not each.similar:
-        return (
-            "<p>This model has no prototypes and keeps no support images: fit it again to see what images are like.</p>"
-        )
+        return "<p>This model keeps nothing to compare images with: fit it again to see what they are most like.</p>"
     pictures = "".join(
         figure(
             one.picture,
             f"Support image of {one.category}, number {one.number}",
-            f"<b>{one.similarity:.2f}</b><br>{escape(one.category)}",
+            f"<b>{one.similarity:.2f}</b><br>{breakable(one.category)}",
             blank=f"{each.kind[:-1]} {one.number}",
         )
         for one in each.similar
     )
-    return f'<h3>The {len(each.similar)} {each.kind} it is most like</h3>\n<div class="wall">{pictures}</div>'
+    return f'<h3>The {len(each.similar)} {each.kind} it is most like</h3>\n<div class="five">{pictures}</div>'
 
 
-def _sums(each: Evidence) -> str:
+def _sums(each: Evidence, largest: float) -> str:
     if not each.sums:
         return ""
-    largest = max(abs(one.similarity) for one in each.sums) or 1.0
     rows = "".join(
         f'<tr><th scope="row">{escape(one.category)}</th><td>{one.count}</td><td>{one.similarity:.2f} '
         f'<span class="bar" style="width:{6 * max(0.0, one.similarity) / largest:.2f}rem"></span></td></tr>'
@@ -78,7 +76,7 @@ def _sums(each: Evidence) -> str:
 def _near(each: Evidence) -> str:
     if not each.near:
         return ""
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("category", "distance", "its ball", *_bits_head(each)))
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("category", "distance", "ball", *_bits_head(each)))
     rows = "".join(_near_row(each, one) for one in each.near)
     return (
         f"<h3>The nearest centres</h3>\n<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
@@ -91,14 +89,12 @@ def _bits_head(each: Evidence) -> list[str]:
 
 
 def _near_row(each: Evidence, one: Near) -> str:
-    shown = image(one.picture, f"Image of {one.category}", 40) + " " if one.picture is not None else ""
+    shown = image(one.picture, f"Image of {one.category}", 40) if one.picture is not None else ""
     bits = f"<td>{', '.join(_bit(each, bit) for bit in one.differing) or 'none'}</td>" if each.values else ""
     distance = one.distance if each.values else f"{one.distance:.3g}"
-    name = escape(one.category) + (" (discovered)" if one.is_new else "")
-    return (
-        f'<tr><th scope="row">{shown}{name}</th><td>{distance}</td><td>{"inside" if one.within else "outside"}</td>'
-        f"{bits}</tr>"
-    )
+    name = breakable(one.category) + (" (discovered)" if one.is_new else "")
+    head = f'<th scope="row"><span class="named">{shown}{name}</span></th>'
+    return f"<tr>{head}<td>{distance}</td><td>{'inside' if one.within else 'outside'}</td>{bits}</tr>"
 
 
 def _bit(each: Evidence, bit: int) -> str:

@@ -27,13 +27,18 @@ PAGE = """<!doctype html>
 </body>
 </html>
 """
-DIM = 0.3  # brightness where a model did not look
+DIM = 0.45  # brightness where a model did not look
 
 
 def page(title: str, body: str) -> bytes:
     """A self-contained page."""
     style = files("firstsight.evidence").joinpath("page.css").read_text(encoding="utf-8")
     return PAGE.format(title=escape(title), style=style, body=body).encode()
+
+
+def breakable(name: str) -> str:
+    """A name for a narrow place: it may go on in a new line after an underscore."""
+    return escape(name).replace("_", "_<wbr>")
 
 
 def figure(picture: bytes | None, alt: str, caption: str, kind: str = "", blank: str = "") -> str:
@@ -62,7 +67,7 @@ def lit(pixels: Pixels, looked: NDArray[np.float32]) -> Pixels:
     """The image as it is where a model looked, dim and grey where it did not."""
     height, width = pixels.shape[:2]
     smooth = Image.fromarray(looked.astype(np.float32)).resize((width, height), Image.Resampling.BICUBIC)
-    light = np.asarray(smooth).clip(0, 1)[..., None]
+    light = np.sqrt(np.asarray(smooth).clip(0, 1))[..., None]  # half as much looked at is not half as bright
     grey = pixels.mean(-1, keepdims=True)
     shown: Pixels = (light * pixels + (1 - light) * DIM * grey).round().astype(np.uint8)
     return shown

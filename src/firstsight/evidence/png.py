@@ -20,12 +20,13 @@ PAPER, INK, SOFT, LINE, FOUND, LOW = "#ffffff", "#1c1c1c", "#5b5b57", "#d8d4c8",
 
 def as_png(cases: Sequence[Evidence]) -> bytes:
     """One column for every image."""
-    columns = [_column(case) for case in cases]
+    largest = max((abs(one.similarity) for case in cases for one in case.sums), default=1.0)
+    columns = [_column(case, largest) for case in cases]
     whole = Image.new("RGB", (sum(c.width for c in columns), max(c.height for c in columns)), PAPER)
     for i, column in enumerate(columns):
         whole.paste(column, (i * column.width, 0))
     buffer = io.BytesIO()
-    whole.save(buffer, "PNG", optimize=True)
+    whole.save(buffer, "PNG")
     return buffer.getvalue()
 
 
@@ -85,7 +86,7 @@ def shortened(text: str, size: int, width: float) -> str:
     return f"{text}…"
 
 
-def _column(case: Evidence) -> Image.Image:
+def _column(case: Evidence, largest: float) -> Image.Image:
     sheet = Sheet()
     sheet.paragraph(case.called, 24, LOW if case.answer.is_new else INK)
     sheet.paragraph(shortened(case.image, 12, WIDTH - 2 * MARGIN), 12, SOFT)
@@ -94,7 +95,7 @@ def _column(case: Evidence) -> Image.Image:
     sheet.y += GAP
     _images(sheet, case)
     _similar(sheet, case)
-    _sums(sheet, case)
+    _sums(sheet, case, largest)
     _near(sheet, case)
     _code(sheet, case)
     return sheet.finished()
@@ -129,11 +130,10 @@ def _similar(sheet: Sheet, case: Evidence) -> None:
     sheet.y += THUMBNAIL + 52
 
 
-def _sums(sheet: Sheet, case: Evidence) -> None:
+def _sums(sheet: Sheet, case: Evidence, largest: float) -> None:
     if not case.sums:
         return
     sheet.heading("Their similarity, summed per category")
-    largest = max(abs(one.similarity) for one in case.sums) or 1.0
     for one in case.sums:
         sheet.write(shortened(one.category, 14, 250), MARGIN, sheet.y)
         sheet.box(MARGIN + 260, sheet.y + 2, max(1.0, 250 * one.similarity / largest), 12, FOUND)
