@@ -128,6 +128,15 @@ _ALL = (
         closer=True,
     ),
     Reproduction(
+        "cases",
+        "Fig. 3, 6 to 11",
+        "why an image was called what it was",
+        measured.cases,
+        measured.case_bars,
+        ("phe",),
+        closer=True,
+    ),
+    Reproduction(
         "confusion",
         "ours",
         "what each true category was found as",
