@@ -96,7 +96,10 @@ def sensitivity(results: Sequence[Result]) -> Sheet:
             found = [round(row["categories"]), result["true_categories"]]
             rows.append([result["data"], result["bits"], result["method"], change, *shares, counts["all"], *found])
     header = ("data", "bits", "method", "change", "bits flipped, %", "codes changed, %", "answers changed, %")
-    note = "The paper's Fig. 1(e) has no figures. Codes per category: of the stream's images of one true category."
+    note = (
+        "The crop is moved by an eighth of its room, 5 % brighter, noise of 4 in 255. Codes per category: of the images "
+        "of one true category. The paper's Fig. 1(e) has no figures."
+    )
     return Sheet((*header, "codes per category", "found", "true"), rows, (note,) if rows else ())
 
 
