@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 SAMPLE = 1000  # images of the stream that are changed and mapped
 BATCH = 128
-NOISE = 4.0  # of 255
+BRIGHTER, NOISE = 1.05, 4.0  # times, and levels of 255
 CASES = 2  # of every kind
 OF_CASES = ("sentence", "category", "is_new", "distance", "radius", "kind", "similar", "sums")
 
 # name: where to crop and whether to mirror, and what is done to the pixels (N, S, S, 3) in 0..255
 CHANGES: dict[str, tuple[tuple[float, float, float], Callable[[Tensor], Tensor]]] = {
-    "crop moved by an eighth": ((0.625, 0.625, CENTRE), lambda pixels: pixels),
+    "crop moved": ((0.625, 0.625, CENTRE), lambda pixels: pixels),
     "mirrored": ((CENTRE, CENTRE, 0.75), lambda pixels: pixels),
-    "5 % brighter": ((CENTRE, CENTRE, CENTRE), lambda pixels: 1.05 * pixels),
-    "noise of 4 in 255": ((CENTRE, CENTRE, CENTRE), lambda pixels: pixels + NOISE * _noise(pixels)),
+    "brighter": ((CENTRE, CENTRE, CENTRE), lambda pixels: BRIGHTER * pixels),
+    "noise": ((CENTRE, CENTRE, CENTRE), lambda pixels: pixels + NOISE * _noise(pixels)),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import nan
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,8 @@ from firstsight.evaluate.tables import paper_tables
 
 ROWS = {"smile": "SMILE", "phe": "PHE"}  # in the paper's tables of times
 TIME = (
-    "Seconds of training alone, the median over seeds; `of PHE` is a method's time over PHE's. The paper's are of DINO "
-    "ViT-B/16 on an RTX A6000, so only ratios compare."
+    "Seconds of training alone, of one run; `of PHE` is the time over that of PHE. The paper has DINO ViT-B/16 on "
+    "an RTX A6000, so only ratios compare."
 )
 
 
@@ -96,7 +95,10 @@ def sensitivity(results: Sequence[Result]) -> Sheet:
             found = [round(row["categories"]), result["true_categories"]]
             rows.append([result["data"], result["bits"], result["method"], change, *shares, counts["all"], *found])
     header = ("data", "bits", "method", "change", "bits flipped, %", "codes changed, %", "answers changed, %")
-    note = "The paper's Fig. 1(e) has no figures. Codes per category: of the stream's images of one true category."
+    note = (
+        "Crop moved by an eighth of its room, 5 % brighter, noise of 4 in 255. Codes per category: of the images of "
+        "one true category. The paper's Fig. 1(e) has no figures."
+    )
     return Sheet((*header, "codes per category", "found", "true"), rows, (note,) if rows else ())
 
 
@@ -206,10 +208,7 @@ def place_map(results: Sequence[Result]) -> Drawing | None:
 
 
 def _seconds(results: Sequence[Result]) -> dict[tuple[str, str], float]:
-    times: dict[tuple[str, str], list[float]] = {}
-    for result in results:
-        times.setdefault((result["data"], result["method"]), []).append(result["report"]["seconds"])
-    return {key: median(some) for key, some in times.items() if key[1] in ROWS}
+    return {(result["data"], result["method"]): result["report"]["seconds"] for result in results}
 
 
 def _ratio(results: Sequence[Result], data: str, method: str) -> tuple[float, float]:

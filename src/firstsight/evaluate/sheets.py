@@ -11,13 +11,14 @@ from typing import NamedTuple, TypeAlias
 
 
 class Mean(NamedTuple):
-    """A mean with its deviation."""
+    """A mean with its deviation; of one value there is none."""
 
     value: float
     deviation: float
 
     def __str__(self) -> str:
-        return "-" if isnan(self.value) else f"{self.value:.1f} ± {self.deviation:.1f}"
+        spread = "" if isnan(self.deviation) else f" ± {self.deviation:.1f}"
+        return "-" if isnan(self.value) else f"{self.value:.1f}{spread}"
 
 
 class Triple(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isnan, nan
 from typing import TypeAlias
 
+from firstsight.evaluate.benchmark import ALWAYS
 from firstsight.evaluate.charts import Panel, Series, chart
 from firstsight.evaluate.drawing import Drawing
 from firstsight.evaluate.reproduce import Result
@@ -36,7 +37,7 @@ def accuracies(
         row |= {name: f"{value:g}" for name, value in settings_of(line, results)}
         row |= {"order": line.order}
         triples = zip(("All", "Old", "New"), line.means, line.deviations, strict=True)
-        row |= {part: Mean(mean, deviation) for part, mean, deviation in triples}
+        row |= {part: Mean(mean, spread if line.runs > 1 else nan) for part, mean, spread in triples}
         row |= {"found": round(line.categories), "true": line.true_categories}
         row |= {"paper's found": paper_found(line)}
         row |= {"paper's": Triple(*paper) if paper else None}
@@ -49,9 +50,12 @@ def accuracies(
 
 def shown(results: Sequence[Result], *beside: str, orders: Sequence[str] = ("random",)) -> list[Line]:
     """Of all that runs say: what the methods decide, and of the rows beside it those asked for."""
-    found = lines(results, orders)
+    rows = ("", *beside)
     return [
-        line for line in found if line.method.partition(", ")[2] in ("", *beside) and line.method != "offline-kmeans"
+        line
+        for line in lines(results, orders)
+        for method, _, row in [line.method.partition(", ")]
+        if (row in rows and method not in ALWAYS) or line.method == "closed-set-ce"
     ]
 
 
