@@ -19,14 +19,11 @@ from firstsight.cli.methods import HEADER, cells
 from firstsight.config import SPECS
 from firstsight.data.synthetic import species, write_folder
 from firstsight.errors import DataError, DeviceError, DiskError, ModelError, SettingsError, StoreError, TrainingError
-from firstsight.evaluate.reproductions import REPRODUCTIONS
-from firstsight.evaluate.sheets import Sheet
 from firstsight.evaluate.tables import csv, lines, read_results
 from firstsight.methods.catalogue import METHODS
 from firstsight.store.store import Store
 
 ROOT = Path(__file__).parents[1]
-RUNS = ROOT / "reproductions" / "results" / "benchmark"
 DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -202,6 +199,9 @@ def methods_table() -> str:
     return "\n".join([f"| {' | '.join(HEADER)} |", "|" + "---|" * len(HEADER), *rows])
 
 
+RUNS = ROOT / "reproductions" / "results" / "benchmark"
+
+
 def results_table(data: str, longer: bool) -> str:
     """A row for every method: the headline of random orders, and All of what stands beside it.
 
@@ -245,40 +245,6 @@ def test_the_table_of_everything_is_up_to_date(data: str) -> None:
     assert fresh == path.read_text()
 
 
-# docs/reproduction.md: what `reproduce` makes of the same runs
-
-SHOWN = re.findall(r"<!-- ([\w-]+): begin", (ROOT / "docs" / "reproduction.md").read_text())
-ALL_RUNS = read_results(RUNS, tried=True)
-
-
-def names_table() -> str:
-    rows = [[f"`{each.name}`", each.paper, each.about, each.needs()] for each in REPRODUCTIONS.values()]
-    return Sheet(("name", "in the paper", "what it is", "needs"), rows).markdown().strip()
-
-
-def reproduced(name: str) -> str:
-    """A table without its rows in the fixed order, which `reproduce` writes too, and its figure."""
-    entry = REPRODUCTIONS[name]
-    results = entry.among(ALL_RUNS)
-    if entry.methods and not results:
-        return "Not run yet."
-    sheet = entry.sheet(results)
-    order = sheet.header.index("order") if "order" in sheet.header else None
-    rows = [row for row in sheet.rows if order is None or row[order] != "fixed" or name == "sequences"]
-    figure = f"\n\n![{entry.about}](images/reproduced/{name}.svg)" if entry.figure(results) else ""
-    return Sheet(sheet.header, rows).markdown().strip() + figure
-
-
-@pytest.mark.parametrize("name", [name for name in SHOWN if name in REPRODUCTIONS])
-def test_figures_are_those_of_the_runs(name: str) -> None:
-    entry, path = REPRODUCTIONS[name], ROOT / "docs" / "images" / "reproduced" / f"{name}.svg"
-    drawing = entry.figure(entry.among(ALL_RUNS))
-    fresh = drawing.svg() if drawing else ""
-    if os.environ.get("UPDATE_DOCS"):
-        path.write_text(fresh) if fresh else path.unlink(missing_ok=True)
-    assert (path.read_text() if path.exists() else "") == fresh
-
-
 @pytest.mark.parametrize(
     ("page", "name", "table"),
     [
@@ -290,8 +256,6 @@ def test_figures_are_those_of_the_runs(name: str) -> None:
         ("docs/results.md", "cub-longer", results_table("cub", longer=True)),
         ("docs/results.md", "pets-longer", results_table("pets", longer=True)),
         ("README.md", "results", short_table()),
-        ("docs/reproduction.md", "names", names_table()),
-        *(("docs/reproduction.md", name, reproduced(name)) for name in SHOWN if name in REPRODUCTIONS),
     ],
 )
 def test_generated_tables_are_up_to_date(page: str, name: str, table: str) -> None:
