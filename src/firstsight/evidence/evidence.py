@@ -77,6 +77,10 @@ class Evidence:
         sizes = sorted(abs(value) for value in self.values)
         return abs(self.values[bit - 1]) < UNSURE * sizes[len(sizes) // 2]
 
+    def most_unsure(self, near: Near, count: int = 6) -> list[int]:
+        """Of the bits in which a centre's code differs, those closest to zero, the closest first."""
+        return sorted(near.differing, key=lambda bit: abs(self.values[bit - 1]))[:count]
+
     @property
     def called(self) -> str:
         """The answer in a word or two."""
