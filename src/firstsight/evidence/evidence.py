@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.data.images import Pixels
-from firstsight.methods.examples import Kind
 from firstsight.protocols import Assignment
+
+Kind: TypeAlias = Literal["prototypes", "support images"]
 
 FORMAT = 1
 UNSURE = 0.25  # of the typical value of a bit of the image
