@@ -30,12 +30,11 @@ def test_a_prototype_is_shown_by_the_support_image_most_like_it() -> None:
     features = torch.tensor([[1.0, 0, 0], [1, 0.2, 0.9], [0, 0.5, 1]])
     labels = torch.tensor([0, 0, 1])
     found = choose(colour_model().network, features, labels)
-    assert found.kind == "prototypes"
+    assert found.points is None  # they are the network's
     assert found.category.tolist() == [0, 0, 0, 1, 1, 1]
     assert found.image.tolist() == [0, 0, 1, 2, 2, 1]
     assert found.image_category.tolist() == [0, 0, 0, 1, 1, 0]  # the last is blue's, and shown by an image of red
     assert found.wins.tolist() == [1, 0, 1, 0, 1, 0]
-    assert found.similarity[0] == pytest.approx(np.log(1e4), abs=1e-4)
     said = remarks(colour_model().network.get_parameter("prototypes").detach().numpy(), found)
     assert said.duplicate.tolist() == [False, True, False, False, True, False]
     assert said.dead.tolist() == [False, True, False, True, False, True]
@@ -45,7 +44,7 @@ def test_a_prototype_is_shown_by_the_support_image_most_like_it() -> None:
 def test_nearly_equal_prototypes_are_duplicates_whatever_shows_them() -> None:
     rows = np.array([[1, 0], [1, 0.001], [0, 1], [1, 0]], dtype=np.float32)
     numbers = np.arange(4)
-    found = Examples(np.array([0, 0, 0, 1]), numbers, np.array([0, 0, 0, 1]), np.ones(4, np.float32), numbers)
+    found = Examples(np.array([0, 0, 0, 1]), numbers, np.array([0, 0, 0, 1]), numbers)
     assert remarks(rows, found).duplicate.tolist() == [False, True, False, False]  # the last is another category's
 
 
@@ -53,12 +52,11 @@ def test_nearly_equal_prototypes_are_duplicates_whatever_shows_them() -> None:
 def test_kept_and_read_again(pictures: dict[int, bytes] | None) -> None:
     points = np.eye(3, dtype=np.float32)
     column = np.array([3, 7, 9])
-    kept = Examples(np.array([0, 1, 1]), column, np.array([0, 1, 1]), points[0], column, points, pictures)
+    kept = Examples(np.array([0, 1, 1]), column, np.array([0, 1, 1]), column, points, pictures)
     found = Examples.of_bytes(kept.to_bytes())
     assert found.pictures == pictures
     assert found.picture(2) == (pictures[9] if pictures else None)
-    assert found.kind == "support images"
-    for name in ("category", "image", "similarity", "wins", "points"):
+    for name in ("category", "image", "image_category", "wins", "points"):
         assert np.array_equal(getattr(found, name), getattr(kept, name))
 
 

@@ -30,7 +30,7 @@ def cases() -> list[Evidence]:
     model = colour_model()
     model.categories = (Category(NASTY, 1), model.categories[1])
     numbers = np.arange(6)
-    kept = Examples(numbers // 3, numbers, numbers // 3, np.ones(6, np.float32), numbers)
+    kept = Examples(numbers // 3, numbers, numbers // 3, numbers)
     model.examples = kept.with_pictures(lambda i: painted((40 * i, 0, 0)))
     looked = np.array([[0, 1], [0.5, 0]], dtype=np.float32)
     return [replace(firstsight.explain(model, painted(colour)), looked=looked) for colour in (RED, PURPLE)]
@@ -120,10 +120,8 @@ def luminance(colour: str) -> float:
 def test_the_gallery_points_out_what_is_of_little_use() -> None:
     model = colour_model()
     model.categories = (Category(NASTY, 1), model.categories[1])
-    category = np.arange(6) // 3
-    kept = Examples(
-        category, np.array([0, 0, 2, 3, 4, 2]), np.array([0, 0, 0, 1, 1, 0]), np.ones(6, np.float32), category
-    )
+    category = wins = np.arange(6) // 3
+    kept = Examples(category, np.array([0, 0, 2, 3, 4, 2]), np.array([0, 0, 0, 1, 1, 0]), wins)
     model.examples = kept.with_pictures(lambda i: painted((40 * i, 0, 0)))
     content, summary = as_page(model, "colours.model")
     assert summary == "6 prototypes of 2 categories: 1 duplicate, 3 dead, 1 stray"

@@ -25,7 +25,7 @@ FORMATS = (".html", ".png", ".json")
 def explain(
     model: Trained,
     image: Annotated[Path, typer.Argument(help="An image file.", metavar="IMAGE")],
-    other: Annotated[Path | None, typer.Argument(help="Another, to be shown beside it.", metavar="[IMAGE2]")] = None,
+    other: Annotated[Path | None, typer.Argument(help="Another, to be shown beside it.", metavar="IMAGE2")] = None,
     register: Annotated[
         Path | None,
         typer.Option(help="Let what was discovered take part; the file is only read.", metavar="FILE.db"),

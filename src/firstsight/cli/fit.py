@@ -61,5 +61,8 @@ def describe(model: Any, out: Path) -> None:
     say(f" {len(model.categories)} categories, {images} images, {s.method} with {s.backbone}")
     for line in model.report["lines"]:
         say(f" {line}")
+    if model.examples is not None and model.examples.pictures:
+        count = len(model.examples.pictures)
+        say(f" thumbnails of {count} images are in the folder, to explain answers with (--no-thumbnails keeps none)")
     megabytes = sum(file.stat().st_size for file in out.iterdir()) / 1e6
     say(f" saved {out} ({megabytes:.0f} MB) after {model.report['seconds']:.0f} s")

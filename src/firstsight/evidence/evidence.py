@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.data.images import Pixels
-from firstsight.methods.examples import Kind
 from firstsight.protocols import Assignment
+
+Kind: TypeAlias = Literal["prototypes", "support images"]
 
 FORMAT = 1
 UNSURE = 0.25  # of the typical value of a bit of the image
@@ -76,6 +77,10 @@ class Evidence:
         """Whether a bit, from 1, is so close to zero that a small change of the image would flip it."""
         sizes = sorted(abs(value) for value in self.values)
         return abs(self.values[bit - 1]) < UNSURE * sizes[len(sizes) // 2]
+
+    def most_unsure(self, near: Near, count: int = 6) -> list[int]:
+        """Of the bits in which a centre's code differs, those closest to zero, the closest first."""
+        return sorted(near.differing, key=lambda bit: abs(self.values[bit - 1]))[:count]
 
     @property
     def called(self) -> str:

@@ -85,20 +85,23 @@ def _near(each: Evidence) -> str:
 
 
 def _bits_head(each: Evidence) -> list[str]:
-    return ["bits that differ, and their values"] if each.values else []
+    return ["bits that differ, closest to zero first"] if each.values else []
 
 
 def _near_row(each: Evidence, one: Near) -> str:
     shown = image(one.picture, f"Image of {one.category}", 40) if one.picture is not None else ""
-    bits = f"<td>{', '.join(_bit(each, bit) for bit in one.differing) or 'none'}</td>" if each.values else ""
+    bits = f"<td>{_bits(each, one)}</td>" if each.values else ""
     distance = one.distance if each.values else f"{one.distance:.3g}"
     name = breakable(one.category) + (" (discovered)" if one.is_new else "")
     head = f'<th scope="row"><span class="named">{shown}{name}</span></th>'
     return f"<tr>{head}<td>{distance}</td><td>{'inside' if one.within else 'outside'}</td>{bits}</tr>"
 
 
-def _bit(each: Evidence, bit: int) -> str:
-    return f"{bit} ({each.values[bit - 1]:+.2f}{', unsure' if each.is_unsure(bit) else ''})"
+def _bits(each: Evidence, one: Near) -> str:
+    shown = each.most_unsure(one)
+    words = [f"{bit} ({each.values[bit - 1]:+.2f}{', unsure' if each.is_unsure(bit) else ''})" for bit in shown]
+    more = [f"{len(one.differing) - len(shown)} more"] if len(one.differing) > len(shown) else []
+    return ", ".join([*words, *more]) or "none"
 
 
 def _caption(each: Evidence) -> str:
@@ -117,8 +120,9 @@ def _code(each: Evidence) -> str:
     rows = [("this image", each.code, ()), *((one.category, each.centre_code(one), one.differing) for one in each.near)]
     parts = [_bars(each, step), *(_digits(*row, TALL + 18 * i, step) for i, row in enumerate(rows, start=1))]
     width, height = LABEL + step * len(each.values), TALL + 24 + 18 * len(rows)
+    heading = "Its code, and how far from zero each bit is; marked: unlike the nearest centre"
     return (
-        f'<h3>Its code, and how far from zero each bit is</h3>\n<svg viewBox="0 0 {width:.0f} {height}" role="img" '
+        f'<h3>{heading}</h3>\n<svg viewBox="0 0 {width:.0f} {height}" role="img" '
         f'aria-label="The code of the image is {each.code}">{"".join(parts)}</svg>'
     )
 

@@ -26,7 +26,7 @@ class Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        if func is F.scaled_dot_product_attention:
+        if func is F.scaled_dot_product_attention and len(args[0]) == 1:  # of the whole image, not of windows
             self.attending = args[0], args[1], (kwargs or {}).get("scale")
         elif isinstance(result, Tensor) and result.ndim == 4 and min(result.shape[2:]) > 1:
             self.map = result
@@ -46,14 +46,13 @@ def look(
     if watch.attending is not None:
         return features.detach(), _scaled(_attention(*watch.attending))
     total = score(features)
-    if watch.map is None or total is None:
+    with torch.no_grad():
+        channels = model.network.tail(stem).shape[1]
+    if watch.map is None or total is None or watch.map.shape[1] != channels:
         return features.detach(), None
-    # a map made by the frozen trunk is not part of the graph; what was pooled of it is
-    source = watch.map if watch.map.requires_grad else stem
-    (gradient,) = torch.autograd.grad(total, source, allow_unused=True)
-    weights = None if gradient is None else gradient.reshape(*gradient.shape[:2], -1).mean(-1)[0]
-    if weights is None or len(weights) != watch.map.shape[1]:
-        return features.detach(), None
+    # a map the frozen trunk made is not part of the graph; what was pooled of it is
+    (gradient,) = torch.autograd.grad(total, watch.map if watch.map.requires_grad else stem)
+    weights = gradient[0].reshape(channels, -1).mean(1)
     return features.detach(), _scaled(torch.einsum("c,chw->hw", weights, watch.map[0].detach()).clamp_min(0))
 
 

@@ -30,9 +30,9 @@ PAGE = """<!doctype html>
 DIM = 0.45  # brightness where a model did not look
 
 
-def page(title: str, body: str) -> bytes:
-    """A self-contained page."""
-    style = files("firstsight.evidence").joinpath("page.css").read_text(encoding="utf-8")
+def page(title: str, body: str, style: str | None = None) -> bytes:
+    """A self-contained page, in the style of evidence or another."""
+    style = files("firstsight.evidence").joinpath("page.css").read_text(encoding="utf-8") if style is None else style
     return PAGE.format(title=escape(title), style=style, body=body).encode()
 
 

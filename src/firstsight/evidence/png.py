@@ -150,9 +150,9 @@ def _near(sheet: Sheet, case: Evidence) -> None:
         sheet.write(shortened(one.category, 14, 250), MARGIN, sheet.y)
         place = "inside" if one.within else "outside"
         sheet.write(f"{one.distance:.3g} away, {place}", MARGIN + 260, sheet.y)
-        bits = ", ".join(f"{bit}{' (unsure)' if case.is_unsure(bit) else ''}" for bit in one.differing)
-        if bits:
-            text = f"differing: bit{'s' if len(one.differing) > 1 else ''} {bits}"
+        if one.differing:
+            bits = [f"{bit} ({case.values[bit - 1]:+.2f})" for bit in case.most_unsure(one)]
+            text = f"differing: {', '.join(bits)}"
             sheet.write(shortened(text, 12, WIDTH - MARGIN - 430), MARGIN + 400, sheet.y + 1, 12, SOFT)
         sheet.y += 22
 
@@ -161,7 +161,7 @@ def _code(sheet: Sheet, case: Evidence) -> None:
     """The values of the bits as bars around zero, and below them the code and the centres'."""
     if not case.values:
         return
-    sheet.heading("Its code, and how far from zero each bit is")
+    sheet.heading("Its code, and how far from zero each bit is; marked: unlike the nearest centre")
     left, tall = MARGIN + 170, 80
     step, largest = (WIDTH - MARGIN - left) / len(case.values), max(map(abs, case.values)) or 1.0
     middle = sheet.y + tall / 2

@@ -9,8 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from firstsight.evidence.evidence import Similar, Sum
-from firstsight.methods.examples import Kind
+from firstsight.evidence.evidence import Kind, Similar, Sum
 from firstsight.methods.model import Model
 
 TOP = 5  # the paper's

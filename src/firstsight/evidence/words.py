@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from firstsight.evidence.evidence import Near, Sum
-from firstsight.methods.examples import Kind
+from firstsight.evidence.evidence import Kind, Near, Sum
 from firstsight.protocols import Assignment
 
 FEW = {0: "none", 1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}

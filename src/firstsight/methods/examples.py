@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -22,9 +22,8 @@ from firstsight.networks import Network
 TYPICAL = 3  # support images that stand for a category without prototypes
 SIDE = 128  # of a kept picture, in pixels
 CHUNK = 1024  # points, or images, compared at a time
-COLUMNS = ("category", "image", "image_category", "similarity", "wins")
+COLUMNS = ("category", "image", "image_category", "wins")
 
-Kind: TypeAlias = Literal["prototypes", "support images"]
 Integers: TypeAlias = NDArray[np.int64]
 
 
@@ -35,14 +34,9 @@ class Examples:
     category: Integers  # the position of its category
     image: Integers  # the support image that shows it, by its place in the support set,
     image_category: Integers  # and the category of that one, which need not be its own
-    similarity: NDArray[np.float32]  # of that image to it
     wins: Integers  # for how many support images it is the most activated of all
     points: NDArray[np.float32] | None = None  # what images are compared with; None: the network's prototypes
     pictures: dict[int, bytes] | None = None  # JPEG by support image; None: none were to be kept
-
-    @property
-    def kind(self) -> Kind:
-        return "prototypes" if self.points is None else "support images"
 
     def picture(self, entry: int) -> bytes | None:
         """The JPEG that shows an entry, where one is kept."""
@@ -81,18 +75,15 @@ def choose(network: Network, features: Tensor, labels: Tensor) -> Examples:
     if prototypes is None:
         shown = _typical(network, features, labels)
         points, category = features[shown], labels[shown]
-        similarity = torch.cat([network.similarity(point[None], point[None])[0] for point in points])
     else:
         points, each = prototypes, len(prototypes) // network.categories
         category = torch.arange(network.categories).repeat_interleave(each)
-        best = [network.similarity(features, some).max(0) for some in torch.split(points, CHUNK)]
-        similarity, shown = (torch.cat(part) for part in zip(*best, strict=True))
+        shown = torch.cat([network.similarity(features, some).argmax(0) for some in torch.split(points, CHUNK)])
     winner = torch.cat([network.similarity(some, points).argmax(1) for some in torch.split(features, CHUNK)])
     return Examples(
         category=_array(category),
         image=_array(shown),
         image_category=_array(labels[shown]),
-        similarity=_array(similarity),
         wins=_array(torch.bincount(winner, minlength=len(points))),
         points=None if prototypes is not None else _array(points),
     )
