@@ -89,7 +89,7 @@ def matrix(
 
 
 def scatter(title: str, groups: Sequence[tuple[str, Sequence[Point]]]) -> Drawing:
-    """Points of several groups in the plane, each group with its tone and shape."""
+    """Points of several groups in the plane, each group with its tone and its shape of few corners."""
     side = 460
     names = [name for name, _ in groups]
     drawing = Drawing(side + 2 * GAP, TOP + side + BELOW, title)
@@ -99,9 +99,9 @@ def scatter(title: str, groups: Sequence[tuple[str, Sequence[Point]]]) -> Drawin
     for number, (_, points) in enumerate(groups):
         for x, y in points:
             place = (GAP + side * (x - low_x) / (high_x - low_x), TOP + side * (high_y - y) / (high_y - low_y))
-            _marker(drawing, place, number, 2.6, hollow=False)
+            _marker(drawing, place, number + 1, 2.6, hollow=False)
     for i, name in enumerate(names):
-        _marker(drawing, (GAP + 6 + 150 * i, TOP + side + 20), i, 4, hollow=False)
+        _marker(drawing, (GAP + 6 + 150 * i, TOP + side + 20), i + 1, 4, hollow=False)
         drawing.text(GAP + 18 + 150 * i, TOP + side + 20, name)
     return drawing
 
