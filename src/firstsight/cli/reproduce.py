@@ -117,9 +117,9 @@ def _run(
 def _missing(wanted: Sequence[Run], target: Path) -> str:
     """Whether all runs are there."""
     lacking = [run for run in wanted if not (target / run.file).is_file()]
-    if not wanted or lacking:
-        return f"{len(lacking) or 'all'} of its runs are missing: give --data and --root to make them"
-    return f"all of its {len(wanted)} runs are there"
+    if wanted and not lacking:
+        return f"runs: all there, {len(wanted)}"
+    return f"runs: {len(lacking)} of {len(wanted)} missing; give --data and --root to make them"
 
 
 def _about(entry: Reproduction) -> list[str]:

@@ -163,16 +163,17 @@ def confusion(results: Sequence[Result]) -> Sheet:
 
 
 def confusion_view(results: Sequence[Result]) -> Drawing | None:
-    """What went where, in the last of these runs: found categories in the order of the true one they hold most of."""
+    """What went where, in the last of these runs: new categories in the order of the true one they hold most of."""
     if not results:
         return None
     result = results[-1]
     look, counts = result["look"], _counts(result["look"])
     used = np.flatnonzero(counts.sum(0))
-    order = sorted(used, key=lambda found: (found >= look["known"], counts[:, found].argmax(), -counts[:, found].max()))
+    new = sorted(used[used >= look["known"]], key=lambda found: (counts[:, found].argmax(), -counts[:, found].max()))
+    order = [*used[used < look["known"]], *new]
     shares = counts[:, order] / np.maximum(counts.sum(1, keepdims=True), 1)
     cells = [(int(row), int(at), float(shares[row, at])) for row, at in np.argwhere(shares > 0)]
-    split = look["known"], int((used < look["known"]).sum())
+    split = look["known"], len(order) - len(new)
     return matrix(f"{_named(result)}: true and found categories", cells, shares.shape, split)
 
 
