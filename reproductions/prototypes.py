@@ -1,6 +1,6 @@
 """Do prototypes explain answers? Of the known query images that are named right, how many are most like their own.
 
-    python reproductions/prototypes.py cub cub.tar cub.model "backbone=efficientnet-lite2 cache_trunk=16" --out cub.json
+    python reproductions/prototypes.py cub cub.tar cub.model "backbone=efficientnet-lite2 cache_trunk=16" --out cub-100.json
 
 Trains on the benchmark's support set and saves the model, or takes the one that is there. For every arriving image of a
 known category that the register calls by its name, counts how many of the five most activated prototypes are that
@@ -24,7 +24,8 @@ from firstsight.config import SPECS
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import CENTRE
-from firstsight.evaluate.provenance import provenance
+from firstsight.evaluate.benchmark import split_digest
+from firstsight.evaluate.provenance import provenance, record
 from firstsight.evidence.points import TOP, Points, top
 from firstsight.methods.catalogue import method
 from firstsight.methods.folder import is_model, load_model, save_model
@@ -44,23 +45,30 @@ def main() -> None:
     parser.add_argument("--categories", type=int)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--ledger", type=Path, help="append a line about this look at the query stream")
     options = parser.parse_args()
     of, images = open_data(options.data, options.root)
     support, query = split_of(of, images).apply(images)
     known = support.categories[: options.categories]
+    support, query = of_categories(support, known), of_categories(query, known)
     if is_model(options.model):
         model = load_model(options.model, options.device)
     else:
-        model = trained(of_categories(support, known), options.settings, options.device)
+        model = trained(support, options.settings, options.device)
         save_model(model, options.model)
     result = {
         "data": of.name,
         "known_categories": len(known),
+        "known_share": 50,
+        "split": split_digest(support, query),
+        **{name: getattr(model.settings, name) for name in ("method", "bits", "seed")},
         "settings": model.settings.as_dict(),
-        **shares(model, of_categories(query, known)),
+        **shares(model, query),
         **provenance(options.device),
         "command": shlex.join(["python", "reproductions/prototypes.py", *sys.argv[1:]]),
     }
+    if options.ledger is not None:
+        record(options.ledger, result)
     if options.out is not None:
         options.out.write_text(json.dumps(result, indent=1) + "\n")
     print(json.dumps({name: value for name, value in result.items() if name != "settings"}, indent=1))

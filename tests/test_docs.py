@@ -235,13 +235,13 @@ def prototypes_table() -> str:
         "epochs",
         "named right",
         "three or more own",
-        "if named wrong",
+        "where not named right",
         "dead prototypes",
     )
     rows = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for path in sorted((ROOT / "reproductions" / "results" / "prototypes").glob("*.json")):
         r = json.loads(path.read_text())
-        shares = f"{r['share_with_three_or_more']:.1%} | {r['the_same_where_named_wrong']:.1%}"
+        shares = f"{r['share_with_three_or_more']:.1%} | {r['not_named_share_with_three_or_more']:.1%}"
         counts = f"{r['named_right']} of {r['known_images']} | {shares} | {r['dead']} of {r['points']}"
         rows.append(f"| {r['data']} | {r['known_categories']} | {r['settings']['epochs']} | {counts} |")
     return "\n".join(rows)

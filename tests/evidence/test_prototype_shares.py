@@ -18,6 +18,7 @@ def test_shares_of_a_small_split(
     settings = " ".join(f"{name}={value}" for name, value in {**tiny, "bits": 16}.items())
     model, out = tmp_path / "m", tmp_path / "shares.json"
     arguments = ["folder", moths / "stream", model, settings, "--categories", "3", "--device", "cpu", "--out", out]
+    arguments += ["--ledger", tmp_path / "ledger.jsonl"]
     monkeypatch.setattr("sys.argv", [SCRIPT.name, *map(str, arguments)])
     runpy.run_path(str(SCRIPT), run_name="__main__")
     first = json.loads(out.read_text())
@@ -27,3 +28,4 @@ def test_shares_of_a_small_split(
     assert model.is_dir()
     runpy.run_path(str(SCRIPT), run_name="__main__")  # with the model that is there now
     assert json.loads(out.read_text())["own_among_top_five"] == first["own_among_top_five"]
+    assert len((tmp_path / "ledger.jsonl").read_text().splitlines()) == 2
