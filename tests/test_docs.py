@@ -228,22 +228,14 @@ def short_table() -> str:
 
 
 def prototypes_table() -> str:
-    """How often the most activated prototypes are the category's own."""
-    head = (
-        "data",
-        "known categories",
-        "epochs",
-        "named right",
-        "three or more own",
-        "where not named right",
-        "dead prototypes",
-    )
+    """What the images of a stream are most like, by how they are answered."""
+    head = ("data", "known categories", "images", "how many", "three or more of five", "similarity", "categories")
     rows = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for path in sorted((ROOT / "reproductions" / "results" / "prototypes").glob("*.json")):
-        r = json.loads(path.read_text())
-        shares = f"{r['share_with_three_or_more']:.1%} | {r['not_named_share_with_three_or_more']:.1%}"
-        counts = f"{r['named_right']} of {r['known_images']} | {shares} | {r['dead']} of {r['points']}"
-        rows.append(f"| {r['data']} | {r['known_categories']} | {r['settings']['epochs']} | {counts} |")
+        result = json.loads(path.read_text())
+        for group, r in result["groups"].items():
+            shares = f"{r['share_with_three_or_more']:.1%} | {r['mean_similarity']:.2f} | {r['mean_categories']:.1f}"
+            rows.append(f"| {result['data']} | {result['known_categories']} | {group} | {r['images']} | {shares} |")
     return "\n".join(rows)
 
 
