@@ -46,9 +46,7 @@ def cases(model: Model, stream: PixelCache, truth: Sequence[str], progress: Prog
         "points": len(points),
         "dead": int((model.examples.wins == 0).sum()),
         "strays": int((model.examples.category != model.examples.image_category).sum()),
-        "groups": {
-            group: _summary(likeness, np.array(_groups(model.names, truth, answers)) == group) for group in GROUPS
-        },
+        "groups": {group: _summary(likeness[group_of == group]) for group in GROUPS},
     }
 
 
