@@ -44,7 +44,8 @@ class Line:
 
     def cells(self) -> list[str]:
         pairs = zip(self.means, self.deviations, strict=True)
-        figures = ["-" if isnan(mean) else f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in pairs]
+        spread = self.runs > 1  # one seed has none
+        figures = ["-" if isnan(mean) else f"{mean:.1f}" + f" ± {by:.1f}" * spread for mean, by in pairs]
         beside = "/".join(f"{value:.1f}" for value in self.paper if not isnan(value)) if self.paper else ""
         found = f"{self.categories:.0f} / {self.true_categories}"
         bits = "" if self.bits is None else str(self.bits)
