@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -56,16 +55,6 @@ def test_the_tutorials_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             names,
         )
     assert names["answer"].category is not None
-
-
-def test_the_python_of_explanations_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_folder: Path, moths: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "moths.model").symlink_to(model_folder, target_is_directory=True)
-    (tmp_path / "photo.jpg").symlink_to(min((moths / "stream").rglob("*.jpg")))
-    for block in blocks(ROOT / "docs" / "explanations.md", "python"):
-        exec(compile(block, "explanations.md", "exec"), {})
 
 
 def run_line(line: str) -> None:
@@ -256,26 +245,6 @@ def test_the_table_of_everything_is_up_to_date(data: str) -> None:
     assert fresh == path.read_text()
 
 
-def prototypes_table() -> str:
-    """How often the most activated prototypes are the category's own."""
-    head = (
-        "data",
-        "known categories",
-        "epochs",
-        "named right",
-        "three or more own",
-        "if named wrong",
-        "dead prototypes",
-    )
-    rows = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    for path in sorted((ROOT / "reproductions" / "results" / "prototypes").glob("*.json")):
-        r = json.loads(path.read_text())
-        shares = f"{r['share_with_three_or_more']:.1%} | {r['the_same_where_named_wrong']:.1%}"
-        counts = f"{r['named_right']} of {r['known_images']} | {shares} | {r['dead']} of {r['points']}"
-        rows.append(f"| {r['data']} | {r['known_categories']} | {r['settings']['epochs']} | {counts} |")
-    return "\n".join(rows)
-
-
 @pytest.mark.parametrize(
     ("page", "name", "table"),
     [
@@ -286,7 +255,6 @@ def prototypes_table() -> str:
         ("docs/results.md", "pets", results_table("pets", longer=False)),
         ("docs/results.md", "cub-longer", results_table("cub", longer=True)),
         ("docs/results.md", "pets-longer", results_table("pets", longer=True)),
-        ("docs/explanations.md", "prototypes", prototypes_table()),
         ("README.md", "results", short_table()),
     ],
 )

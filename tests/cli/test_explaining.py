@@ -63,7 +63,7 @@ def test_refusals(model_folder: Path, image: Path, tmp_path: Path) -> None:
     refused(3, "exists already", *explain, image, "--out", tmp_path / "taken.html")
     refused(3, "none.jpg: does not exist", *explain, tmp_path / "none.jpg")
     refused(3, "bad.jpg: is not an image", *explain, tmp_path / "bad.jpg")
-    refused(3, "none.db does not exist", *explain, image, "--register", tmp_path / "none.db")
+    refused(8, "none.db: there is no such register", *explain, image, "--register", tmp_path / "none.db")
     refused(4, "there is no model folder", "explain", tmp_path / "none", image)
     assert not list(tmp_path.glob("*.db*"))
 

@@ -40,10 +40,6 @@ def explain(
     """Tell why an image is what it is: what it is most like, which centres are near, where the model looked."""
     configure(quiet, verbose)
     check_new(out, FORMATS)
-    if register is not None and not register.exists():
-        raise DataError(
-            f"{register} does not exist", "make one with: firstsight discover MODEL IMAGES --register FILE.db"
-        )
     from firstsight.evidence.explain import explain as gather
     from firstsight.methods.folder import load_model
     from firstsight.store.store import Store

@@ -1,7 +1,7 @@
 """A closer look at one trained model: what figures show beyond accuracy. Saved with its run, drawn at any time.
 
-How codes bear small changes of the images (Fig. 1e), where centres were before training and are after it (Fig. 5), why
-some images were called what they were (Fig. 3), what went where, and a map of the stream.
+How codes bear small changes of the images (Fig. 1e), where centres were before training and are after it (Fig. 5), what
+images are most like (Fig. 3), what went where, and a map of the stream.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import Tensor
 from firstsight.codes import hamming, pairwise
 from firstsight.config import Settings
 from firstsight.data.images import CENTRE
-from firstsight.evidence.explain import explain
+from firstsight.evaluate.cases import cases
 from firstsight.methods.model import Model
 from firstsight.networks import AnyRegister, HashNetwork
 from firstsight.protocols import Encoded, Progress
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 SAMPLE = 1000  # images of the stream that are changed and mapped
 BATCH = 128
 BRIGHTER, NOISE = 1.05, 4.0  # times, and levels of 255
-CASES = 2  # of every kind
-OF_CASES = ("sentence", "category", "is_new", "distance", "radius", "kind", "similar", "sums")
 
 # name: where to crop and whether to mirror, and what is done to the pixels (N, S, S, 3) in 0..255
 CHANGES: dict[str, tuple[tuple[float, float, float], Callable[[Tensor], Tensor]]] = {
@@ -67,7 +65,7 @@ def closer_look(
         **{name: " ".join(f"{value:g}" for value in values) for name, values in columns.items()},
     }
     if settings.method == "phe":
-        look["cases"] = _cases(model, task.stream, rows, task.truth)
+        look["cases"] = cases(model, task.stream, task.truth, progress)
     if isinstance(model.network, HashNetwork):
         look["bits"] = model.network.bits
         look["codes_per_category"] = _codes_per_category(rows, task.truth, set(model.names))
@@ -85,21 +83,6 @@ def closer_look(
             "after": _histogram(model.network),
         }
     return look
-
-
-def _cases(model: Model, stream: PixelCache, rows: NDArray[Any], truth: Sequence[str]) -> list[dict[str, Any]]:
-    """The first images of the stream that are named rightly, found new, and taken for a known one, with evidence."""
-    found: dict[str, list[dict[str, Any]]] = {"named": [], "found new": [], "taken for known": []}
-    register, known = model.register(), set(model.names)
-    for image, (row, true) in enumerate(zip(rows, truth, strict=True)):
-        answer = register.match(row).category
-        kind = "named" if answer == true else "found new" if answer is None else "taken for known"
-        if (kind == "named") == (true in known) and len(found[kind]) < CASES:
-            evidence = explain(model, stream[image]).as_dict()
-            found[kind].append({"case": kind, "true": true, **{key: evidence[key] for key in OF_CASES}})
-        if all(len(some) == CASES for some in found.values()):
-            break
-    return [case for some in found.values() for case in some]
 
 
 def _rows(

@@ -120,29 +120,38 @@ def sensitivity_bars(results: Sequence[Result]) -> Drawing | None:
 
 
 def cases(results: Sequence[Result]) -> Sheet:
-    """What each image is, what it was called, and the categories of the prototypes it is most like."""
+    """What images are most like, by how they were answered."""
     rows: list[list[Cell]] = []
     for result in results:
-        for case in result["look"]["cases"]:
-            sums = ", ".join(f"{each['category']} {each['similarity']:.2f} ({each['count']})" for each in case["sums"])
-            called = case["category"] or "new"
-            rows.append([result["data"], case["case"], case["true"], called, case["distance"], case["radius"], sums])
-    header = ("data", "case", "true category", "called", "distance", "radius", "similarity by category (prototypes)")
-    note = "Each image before the stream, by its five most similar prototypes. The paper has 9.0 against 3.32 and 3.54."
+        for group, found in result["look"]["cases"]["groups"].items():
+            share = 100 * found.get("share_with_three_or_more", nan)
+            means = [found.get(name, nan) for name in ("mean_similarity", "mean_categories")]
+            rows.append([_named(result), group, found["images"], share, *means])
+    header = (
+        "run",
+        "images",
+        "how many",
+        "three or more of the top five, %",
+        "their similarity",
+        "categories among them",
+    )
+    note = (
+        "Of each image's five most similar prototypes, those of its category: the true one of a known image, of a new "
+        "one that which answers or most are of. The paper's cases have 9.0 against 3.32 and 3.54. One image: `explain`."
+    )
     return Sheet(header, rows, (note,) if rows else ())
 
 
 def case_bars(results: Sequence[Result]) -> Drawing | None:
-    """The similarity of the category an image is most like, and of the next."""
-    studied = [(result["data"], case) for result in results for case in result["look"]["cases"]]
-    if not studied:
-        return None
-    sums = [[each["similarity"] for each in case["sums"]] for _, case in studied]
-    places = ("most similar category", "the next", "the one after")
-    series = [Series(name, [some[i] if i < len(some) else nan for some in sums]) for i, name in enumerate(places)]
-    labels = [f"{data}: {case['case']}" for data, case in studied]
-    panel = Panel("similarity to the five nearest prototypes, by category", "", labels, series, "bars")
-    return chart("Case studies: which categories an image is like", [panel])
+    """How many of the five are of the category in question."""
+    panels = []
+    for result in results:
+        groups = {g: found for g, found in result["look"]["cases"]["groups"].items() if found["images"]}
+        shares = {g: [100 * n / found["images"] for n in found["of_the_top_five"]] for g, found in groups.items()}
+        series = [Series(group, values) for group, values in shares.items()]
+        labels = [str(i) for i in range(max(map(len, shares.values())))]
+        panels.append(Panel(f"{_named(result)}: images, per cent", "of the five prototypes", labels, series, "bars"))
+    return chart("Of the five most similar prototypes, how many are of one category", panels) if panels else None
 
 
 def confusion(results: Sequence[Result]) -> Sheet:

@@ -137,7 +137,7 @@ _ALL = (
     Reproduction(
         "cases",
         "Fig. 3, 6 to 11",
-        "why an image was called what it was",
+        "what images are most like, by how they were answered",
         measured.cases,
         measured.case_bars,
         ("phe",),
