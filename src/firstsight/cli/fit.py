@@ -26,6 +26,9 @@ def fit(
     checkpoint_every: Annotated[
         float, typer.Option(help="Seconds between checkpoints, taken at the end of an epoch; 0 is every epoch.", min=0)
     ] = 30.0,
+    no_thumbnails: Annotated[
+        bool, typer.Option("--no-thumbnails", help="Keep no pictures of support images in the model folder.")
+    ] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -38,7 +41,14 @@ def fit(
         for name, value in settings.as_dict().items():
             say(f" {name} = {value}")
     model = train(
-        folder, out, settings, device=device, resume=resume, checkpoint_every=checkpoint_every, progress=Bars()
+        folder,
+        out,
+        settings,
+        device=device,
+        resume=resume,
+        checkpoint_every=checkpoint_every,
+        thumbnails=not no_thumbnails,
+        progress=Bars(),
     )
     describe(model, out)
     say(f" Next:  firstsight discover {out} PHOTOS")
@@ -51,5 +61,8 @@ def describe(model: Any, out: Path) -> None:
     say(f" {len(model.categories)} categories, {images} images, {s.method} with {s.backbone}")
     for line in model.report["lines"]:
         say(f" {line}")
+    if model.examples is not None and model.examples.pictures:
+        count = len(model.examples.pictures)
+        say(f" thumbnails of {count} images are in the folder, to explain answers with (--no-thumbnails keeps none)")
     megabytes = sum(file.stat().st_size for file in out.iterdir()) / 1e6
     say(f" saved {out} ({megabytes:.0f} MB) after {model.report['seconds']:.0f} s")
