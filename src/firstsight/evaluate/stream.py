@@ -32,6 +32,7 @@ from firstsight.evaluate.orders import RANDOM_ORDERS, bursty_orders, fixed_order
 from firstsight.methods.model import Model
 from firstsight.networks import AnyRegister
 from firstsight.protocols import CONFIRMED, Assignment, Encoded, Progress, Silent
+from firstsight.register.learning import LearningRegister
 
 
 @dataclass(frozen=True)
@@ -167,10 +168,7 @@ def measure(register: AnyRegister, rows: NDArray[Any], truth: Sequence[str], ord
     names = {name: i for i, name in enumerate(register.names[: register.known])}
     answers = register.assign_many(rows[order])
     named = np.array([names.get(name, -1) for name in truth], dtype=np.int64)[order]  # among the known, else -1
-    again = answers.category
-    if register.learns:
-        position = {name: i for i, name in enumerate(register.names)}
-        again = np.array([position.get(str(register.match(row).category), -1) for row in rows[order]], dtype=np.int32)
+    again = register.answer_again(rows[order]) if isinstance(register, LearningRegister) else answers.category
     return _measures(number(truth)[1][order], answers.category, again, answers.created, named >= 0, named)
 
 

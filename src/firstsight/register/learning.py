@@ -171,6 +171,15 @@ class LearningRegister(Naming, ABC):
             confidence=confidence,
         )
 
+    def answer_again(self, rows: NDArray[Any]) -> NDArray[np.int32]:
+        """The category each row would be answered with now, by position, -1 for none: hindsight. Changes nothing."""
+        again = np.full(len(rows), -1, dtype=np.int32)
+        for i, row in enumerate(rows):
+            distances = self.distances(self._checked(row))
+            if len(distances) and distances.min() <= self.radius:
+                again[i] = distances.argmin()
+        return again
+
     def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
         distances = self.distances(self._checked(row))
         near = np.argsort(distances, kind="stable")[:limit]
