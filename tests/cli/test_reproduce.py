@@ -30,7 +30,9 @@ def mini(moths: Path, tiny: dict[str, Any]) -> Iterator[list[str]]:
     with pytest.MonkeyPatch.context() as patch:
         of = Benchmark("mini", "Mini moths", read_folder, 8, tuple(range(4)), tuple(range(4, 8)), 24, 6)
         patch.setitem(benchmarks.BENCHMARKS, "mini", of)
-        settings = [f"--{name.replace('_', '-')}={value}" for name, value in {**tiny, "epochs": 1}.items()]
+        settings = [
+            f"--{name.replace('_', '-')}={value}" for name, value in {**tiny, "epochs": 1}.items() if name != "method"
+        ]
         flags = ["--data", "mini", "--root", str(moths / "stream"), "--seeds", "1", "--orders", "2", "--device", "cpu"]
         yield [*flags, *settings]
 

@@ -37,7 +37,8 @@ ON_THE_FLY = [name for name, each in METHODS.items() if each.on_the_fly]
 def settings_for(name: str, tiny: dict[str, Any], **changes: Any) -> Settings:
     bits = {"bits": 16} if method(name).bits == "powers of two" else {}
     told = {"expected_categories": 8} if name == "phe-paper" else {}
-    return method(name).settings(**{**tiny, "epochs": 2, **bits, **told, **changes})
+    own = {key: value for key, value in tiny.items() if key != "method"}
+    return method(name).settings(**{**own, "epochs": 2, **bits, **told, **changes})
 
 
 @pytest.fixture

@@ -10,6 +10,9 @@ import typer
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, say
 from firstsight.cli.options import with_settings
 from firstsight.config import resolve
+from firstsight.errors import SettingsError
+
+LOOKING = ("method", "backbone", "weights", "image_size", "precision", "seed")  # what a frozen method has
 
 
 @with_settings()
@@ -35,7 +38,16 @@ def fit(
     """Train a model on labelled images: DIR/<category>/<image>."""
     configure(quiet, verbose)
     settings = resolve(given, preset, config)
+    from firstsight.methods.catalogue import network_of
     from firstsight.train.fit import fit as train
+
+    idle = [name for name in given if name not in LOOKING]
+    if idle and not network_of(settings.method).learns:
+        flag = f"--{idle[0].replace('_', '-')}"
+        raise SettingsError(
+            f"{settings.method} trains nothing, so {flag} means nothing to it",
+            f"name a method that learns, such as --method phe {flag} ..., or leave it out",
+        )
 
     if verbose:
         for name, value in settings.as_dict().items():
