@@ -46,6 +46,12 @@ def model_of(backbone: str, device: str, blank: bool, categories: int = 100, **c
     return model
 
 
+def size_of(function: Callable[[Path], Any], path: Path) -> tuple[int, ...]:
+    """The size alone of what a function makes of a picture: nothing else has to come back from a process."""
+    shape: tuple[int, ...] = function(path).shape
+    return shape
+
+
 def groups(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 

@@ -29,15 +29,16 @@ AnswersOrErrors: TypeAlias = Iterator[Assignment | ImageError]
 
 
 class Prepared(NamedTuple):
-    """An image on its way: where from, the digest of its content (if a store wants it), its pixels.
+    """An image on its way: where from, the digest of its content (if a store wants it), its pixels and then its row.
 
-    One that the store recognised has no pixels, but what they can be made of should it have been undone since.
+    One that the store recognised has neither, but what they can be made of should it have been undone since.
     """
 
     source: str
     content: bytes
-    pixels: NDArray[np.uint8] | None
+    pixels: NDArray[np.uint8] | None = None
     picture: ImageLike | None = None
+    row: Any = None
 
 
 Decide: TypeAlias = Callable[[list[Prepared]], Sequence[Assignment]]
@@ -94,15 +95,15 @@ class Discoverer:
 
     def predict_one(self, image: ImageLike) -> Assignment:
         """What this image is; `category` is None where it would found a new one. Changes nothing."""
-        return self._predict([self._prepare(image, once=False)])[0]
+        return self._predict(self._with_rows([self._preparing(once=False)(image)]))[0]
 
     def discover_one(self, image: ImageLike, source: str | None = None) -> Assignment:
         """What this image is, a new category registered on the spot if it fits none; kept before this returns.
 
         `source` is how the store is to call an image that is no file.
         """
-        prepared = self._prepare(image, self.once)
-        return self._discover([prepared if source is None else prepared._replace(source=source)])[0]
+        prepared = self._preparing(self.once)(image)
+        return self._discover(self._with_rows([prepared if source is None else prepared._replace(source=source)]))[0]
 
     @overload
     def predict_many(self, images: Iterable[ImageLike], errors: Literal["raise"] = "raise") -> Answers: ...
@@ -121,15 +122,16 @@ class Discoverer:
         return self._many(images, errors, self._discover, self.once)
 
     def _many(self, images: Iterable[ImageLike], errors: str, decide: Decide, once: bool) -> AnswersOrErrors:
-        """Images are read and encoded a little ahead, and decided in groups, in turn."""
+        """Images are read and encoded a little ahead, each in its own time, and decided in groups, in turn."""
         size = max(self.encoder.batch, GROUP)
-        prepared = ahead(or_error(partial(self._prepare, once=once)), images, window=2 * size)
-        while batch := list(islice(prepared, size)):
+        prepared = ahead(or_error(self._preparing(once)), images, window=2 * size)
+        groups = iter(lambda: list(islice(prepared, size)), [])
+        for group in ahead(self._with_rows, groups, window=2, workers=1):
             if errors == "raise":
-                batch = [*takewhile(_is_good, batch), *[each for each in batch if not _is_good(each)][:1]]
-            good = [each for each in batch if not isinstance(each, ImageError)]
+                group = [*takewhile(_is_good, group), *[each for each in group if not _is_good(each)][:1]]
+            good = [each for each in group if not isinstance(each, ImageError)]
             answers = iter(decide(good) if good else ())
-            for each in batch:
+            for each in group:
                 if not isinstance(each, ImageError):
                     yield next(answers)
                 elif errors == "yield":
@@ -138,40 +140,69 @@ class Discoverer:
                     raise each
 
     def _predict(self, group: list[Prepared]) -> list[Assignment]:
-        rows = self._rows(group)
         if self.store is None:
-            return [self._own.match(row) for row in rows]
-        return [self.store.match(row, each.content) for row, each in zip(rows, group, strict=True)]
+            return [self._own.match(each.row) for each in group]
+        return [self.store.match(each.row, each.content) for each in group]
 
     def _discover(self, group: list[Prepared]) -> Sequence[Assignment]:
         if self.store is None:
-            return self._own.assign_many(self._rows(group))
-        known = [self.store.recognise(each.content, each.source) if each.pixels is None else None for each in group]
-        fresh = [self._with_pixels(each) for each, answer in zip(group, known, strict=True) if answer is None]
-        rows: Iterable[NDArray[Any]] = self._rows(fresh) if fresh else ()
-        arrivals = [Arrival(each.source, each.content, row) for each, row in zip(fresh, rows, strict=True)]
+            return self._own.assign_many(np.stack([each.row for each in group]))
+        known = [self.store.recognise(each.content, each.source) if each.row is None else None for each in group]
+        fresh = [each for each, answer in zip(group, known, strict=True) if answer is None]
+        if undone := [each._replace(pixels=self.encoder.prepare(each.picture)) for each in fresh if each.row is None]:
+            again = iter(self._with_rows(undone))
+            fresh = [next(again) if each.row is None else each for each in fresh]
+        arrivals = [Arrival(each.source, each.content, each.row) for each in fresh]
         answers = iter(self.store.record(arrivals, self.encoder.provenance, self.once))
         return [answer or next(answers) for answer in known]
 
-    def _with_pixels(self, each: Prepared) -> Prepared:
-        return each if each.pixels is not None else each._replace(pixels=self.encoder.prepare(each.picture))
+    def _preparing(self, once: bool) -> Callable[[ImageLike], Prepared]:
+        """What makes an image ready to be encoded, or with `once` finds it in the store."""
+        if once and self.store is not None:
+            return self._recognised
+        return partial(_prepared, self.encoder.prepare, self.store is not None)
 
-    def _prepare(self, image: ImageLike, once: bool) -> Prepared:
-        name = describe(image)
-        if self.store is None:
-            return Prepared(name, b"", self.encoder.prepare(image))
+    def _recognised(self, image: ImageLike) -> Prepared:
+        assert self.store is not None
         picture, content = read(image)
-        source = os.path.abspath(image) if isinstance(image, (str, Path)) else name  # noqa: PTH100 - keeps links
-        if once and self.store.recognise(content, source) is not None:
-            return Prepared(source, content, None, picture)
-        try:
-            return Prepared(source, content, self.encoder.prepare(picture))
-        except ImageError as error:  # which knows the bytes, but not whose they were
-            raise ImageError(name, error.reason, error.remedy) from None
+        source = _source(image)
+        if self.store.recognise(content, source) is not None:
+            return Prepared(source, content, picture=picture)
+        return Prepared(source, content, _pixels(self.encoder.prepare, picture, describe(image)))
 
-    def _rows(self, group: list[Prepared]) -> NDArray[Any]:
-        return self.register.rows_of(self.encoder.encode([each.pixels for each in group if each.pixels is not None]))
+    def _with_rows(self, group: list[Any]) -> list[Any]:
+        """A group with the rows of those that have pixels, which are let go of."""
+        fresh = [each for each in group if _has_pixels(each)]
+        if not fresh:
+            return group
+        rows = iter(self.register.rows_of(self.encoder.encode([each.pixels for each in fresh])))
+        return [each._replace(pixels=None, row=next(rows)) if _has_pixels(each) else each for each in group]
+
+
+def _prepared(prepare: Callable[[Any], NDArray[np.uint8]], kept: bool, image: ImageLike) -> Prepared:
+    """An image ready to be encoded, with the digest of its content where that is to be kept."""
+    name = describe(image)
+    if not kept:
+        return Prepared(name, b"", prepare(image))
+    picture, content = read(image)
+    return Prepared(_source(image), content, _pixels(prepare, picture, name))
+
+
+def _pixels(prepare: Callable[[Any], NDArray[np.uint8]], picture: ImageLike, name: str) -> NDArray[np.uint8]:
+    try:
+        return prepare(picture)
+    except ImageError as error:  # which knows the bytes, but not whose they were
+        raise ImageError(name, error.reason, error.remedy) from None
+
+
+def _source(image: ImageLike) -> str:
+    """How a store calls an image."""
+    return os.path.abspath(image) if isinstance(image, (str, Path)) else describe(image)  # noqa: PTH100 - keeps links
 
 
 def _is_good(each: Prepared | ImageError) -> bool:
     return not isinstance(each, ImageError)
+
+
+def _has_pixels(each: Any) -> bool:
+    return isinstance(each, Prepared) and each.pixels is not None

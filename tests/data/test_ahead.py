@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from posixpath import basename
+from typing import Any
 
+import numpy as np
 import pytest
 
-from firstsight.data.ahead import ahead
+from firstsight.data.ahead import MANY, ahead, or_error, travels
+from firstsight.data.images import Preprocess, prepared
+from firstsight.errors import ImageError
 
 
 def test_results_come_in_order() -> None:
@@ -29,3 +35,41 @@ def test_no_more_than_the_window_is_taken_in_advance() -> None:
 def test_an_error_reaches_the_consumer() -> None:
     with pytest.raises(ZeroDivisionError):
         list(ahead(lambda x: 1 // x, [1, 0], window=2))
+
+
+def test_much_work_is_done_by_processes_in_the_same_order() -> None:
+    paths = [f"a/{i}" for i in range(MANY + 100)]
+    assert list(ahead(basename, paths, window=64, workers=4)) == [str(i) for i in range(MANY + 100)]
+
+
+def test_images_and_errors_come_back_from_processes() -> None:
+    preprocess = Preprocess(16, 8, (0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
+    picture = np.full((20, 30, 3), 7, np.uint8)
+    items = [picture] * (MANY + 8) + [b"no image", picture]
+    *_, bad, last = ahead(or_error(partial(prepared, preprocess=preprocess)), items, window=16, workers=4)
+    assert isinstance(last, np.ndarray)
+    assert isinstance(bad, ImageError)
+    assert last.shape == (8, 8, 3)
+    assert (last == 7).all()
+
+
+def test_an_error_in_a_process_reaches_the_consumer() -> None:
+    items: list[Any] = ["a/b"] * (MANY + 8) + [7]
+    with pytest.raises(TypeError):
+        list(ahead(basename, items, window=16, workers=4))
+
+
+def test_a_consumer_that_stops_early_leaves_no_process_behind() -> None:
+    results = ahead(basename, (f"a/{i}" for i in range(10**9)), window=32, workers=4)
+    for _ in range(MANY + 50):
+        next(results)
+    results.close()  # type: ignore[attr-defined]
+
+
+def test_only_functions_that_can_be_named_travel() -> None:
+    assert travels(basename)
+    assert travels(partial(partial, basename)) is False  # a class
+    assert travels(or_error(basename))
+    assert not travels(lambda x: x)
+    assert not travels(or_error(lambda x: x))
+    assert not travels([].append)

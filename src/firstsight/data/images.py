@@ -24,6 +24,7 @@ from firstsight.errors import ImageError, ModelError
 VERSION = 1
 MAX_PIXELS = 128_000_000
 CENTRE = 0.5
+ORIENTATION = 0x0112  # of a photograph, in its EXIF data
 SUFFIXES = frozenset(
     {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm", ".jp2", ".avif"}
 )
@@ -171,13 +172,15 @@ def _offset(room: int, place: float) -> int:
 
 
 def _upright_rgb(image: Image.Image) -> Image.Image:
-    image = ImageOps.exif_transpose(image)
+    image.load()
+    if image.getexif().get(ORIENTATION, 1) != 1:
+        image = ImageOps.exif_transpose(image)
     if image.mode.startswith("I;16") or image.mode == "I":  # 16-bit grey: Pillow would clip it to white
         image = Image.fromarray((np.asarray(image).astype(np.uint32) >> 8).clip(0, 255).astype(np.uint8))
     if image.mode in ("RGBA", "LA", "PA") or (image.mode == "P" and "transparency" in image.info):
         white = Image.new("RGBA", image.size, "white")
         image = Image.alpha_composite(white, image.convert("RGBA"))
-    return image.convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _from_array(array: NDArray[Any], name: str) -> Image.Image:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 from math import prod
 from typing import Any
 
@@ -30,7 +31,8 @@ from firstsight.methods.folding import safely_folded
 from firstsight.networks import AnyRegister, HashNetwork, Network
 from firstsight.protocols import Encoded, Provenance
 
-CPU_BATCH, GPU_BATCH = 4, 128
+CPU_PART, GPU_PART = 2, 128  # images that go through the network together
+CORES = torch.get_num_threads()  # read before threads of one core each are made
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,12 @@ class Model:
 
     @property
     def batch(self) -> int:
-        """How many images are best encoded together: many on a GPU, few where caches are small."""
-        return GPU_BATCH if self.device.type == "cuda" else CPU_BATCH
+        """How many images are best encoded together: many on a GPU, two for every core of a CPU."""
+        return self._part if self.device.type == "cuda" else CORES * self._part
+
+    @property
+    def _part(self) -> int:
+        return GPU_PART if self.device.type == "cuda" else CPU_PART
 
     @property
     def provenance(self) -> Provenance:
@@ -104,8 +110,10 @@ class Model:
                 seal.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
         return seal.hexdigest()
 
-    def prepare(self, image: ImageLike) -> Pixels:
-        return prepared(image, self.preprocess)
+    @property
+    def prepare(self) -> Callable[[ImageLike], Pixels]:
+        """The pixels of one image; a function that other processes can be told of."""
+        return partial(prepared, preprocess=self.preprocess)
 
     def encode(self, prepared: Sequence[NDArray[np.uint8]]) -> Encoded:
         """Rows, and their codes where signs are what counts."""
@@ -113,16 +121,28 @@ class Model:
 
     def rows(self, pixels: NDArray[np.uint8] | Tensor) -> Tensor:
         """The network's rows for a batch of uint8 crops (N, H, W, 3)."""
-        parts = torch.split(_tensor(pixels), self.batch)
-        with torch.inference_mode(), plain_precision() if self.exact else mixed_precision(self.device, "auto"):
-            return torch.cat([self._rows(self._padded(part) if self.exact else part)[: len(part)] for part in parts])
+        self._ready  # noqa: B018 - made by one thread, not by several at once
+        with plain_precision() if self.exact else mixed_precision(self.device, "auto"):
+            return self.in_parts(self._rows, _tensor(pixels))
+
+    def in_parts(self, function: Callable[[Tensor], Tensor], items: Tensor) -> Tensor:
+        """What a function makes of items, a part at a time; on a CPU by threads of one core each, which share no work.
+
+        A single part has all cores, unless it must come out as it would among others.
+        """
+        self.ready_stem  # noqa: B018 - likewise
+        parts = torch.split(items, self._part)
+        by_threads = self.device.type == "cpu" and (len(parts) > 1 or self.exact)
+        return torch.cat(list((_one_core_each().map if by_threads else map)(function, parts)))
 
     def _rows(self, pixels: Tensor) -> Tensor:
-        return self._ready.rows(self.stem(pixels)).float()
+        with torch.inference_mode():
+            rows = self._ready.rows(self.stem(self._padded(pixels) if self.exact else pixels))
+            return rows[: len(pixels)].float()
 
     def _padded(self, pixels: Tensor) -> Tensor:
         """The same shape every time, filled up with empty images: the same kernels do the same sums."""
-        empty = pixels.new_zeros(self.batch - len(pixels), *pixels.shape[1:])
+        empty = pixels.new_zeros(self._part - len(pixels), *pixels.shape[1:])
         return torch.cat([pixels, empty])
 
     def encoded(self, rows: Tensor) -> Encoded:
@@ -131,8 +151,7 @@ class Model:
 
     def stem(self, pixels: NDArray[np.uint8] | Tensor) -> Tensor:
         """The trunk's output for a batch of uint8 crops."""
-        images = _tensor(pixels).to(self.device).permute(0, 3, 1, 2).float()  # channels last in memory
-        stem: Tensor = self._trunk((images / 255 - self._mean) / self._std)
+        stem: Tensor = self.ready_stem(_tensor(pixels).to(self.device))
         return stem
 
     def register(self, radius: float | None = None, rule: Rule | None = None) -> AnyRegister:
@@ -144,9 +163,9 @@ class Model:
         return self.network.closed_set(self.names)
 
     @cached_property
-    def _trunk(self) -> nn.Module:
+    def ready_stem(self) -> Stem:
         """The trunk as it runs; the one that is saved stays as it came."""
-        return safely_folded(self.trunk, self._example)
+        return Stem(safely_folded(self.trunk, self._example), self.preprocess).to(self.device)
 
     @property
     def _example(self) -> Tensor:
@@ -158,16 +177,31 @@ class Model:
     def _ready(self) -> Network:
         """The trained network as it answers."""
         ready = copy.deepcopy(self.network).eval().requires_grad_(False)
-        ready.tail = safely_folded(ready.tail, self._trunk(self._example))
+        ready.tail = safely_folded(ready.tail, self.ready_stem.trunk(self._example))
         return ready
 
-    @cached_property
-    def _mean(self) -> Tensor:
-        return torch.tensor(self.preprocess.mean, device=self.device).view(3, 1, 1)
 
-    @cached_property
-    def _std(self) -> Tensor:
-        return torch.tensor(self.preprocess.std, device=self.device).view(3, 1, 1)
+class Stem(nn.Module):
+    """From uint8 crops to the trunk's output."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, trunk: nn.Module, preprocess: Preprocess) -> None:
+        super().__init__()
+        self.trunk = trunk
+        self.register_buffer("mean", torch.tensor(preprocess.mean).view(3, 1, 1))
+        self.register_buffer("std", torch.tensor(preprocess.std).view(3, 1, 1))
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        images = pixels.permute(0, 3, 1, 2).float()  # channels last in memory
+        stem: Tensor = self.trunk((images / 255 - self.mean) / self.std)
+        return stem
+
+
+@cache
+def _one_core_each() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(CORES, "firstsight-encode", torch.set_num_threads, (1,))
 
 
 def _tensor(pixels: NDArray[np.uint8] | Tensor) -> Tensor:

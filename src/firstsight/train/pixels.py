@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from firstsight.files import disk_errors
 from firstsight.protocols import Progress
 
 BUDGET = 4 * 2**30  # bytes of decoded images kept in memory; more are kept in a file that is mapped
+WINDOW = 256  # images decoded before they are asked for
 DEVICE_SHARE = 0.25  # of a GPU's free memory that images may take
 
 
@@ -39,7 +41,7 @@ class PixelCache:
         shapes: list[tuple[int, ...]] = []
         bad: list[ImageError] = []
         with progress.task("reading images", len(images)) as advance:
-            for pixels in ahead(or_error(lambda image: resized(image, preprocess)), images, window=64):
+            for pixels in ahead(or_error(partial(resized, preprocess=preprocess)), images, window=WINDOW):
                 advance()
                 if isinstance(pixels, ImageError):
                     bad.append(pixels)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,8 +19,10 @@ from firstsight.devices import mixed_precision
 from firstsight.errors import SettingsError
 from firstsight.methods.model import Model
 from firstsight.protocols import Progress
+from firstsight.train.compiled import fastest_stem
 from firstsight.train.pixels import PixelCache
 
+STORED = 128  # trunk outputs stored at a time
 Stems: TypeAlias = dict[tuple[Any, ...], Tensor]  # trunk outputs that several runs share, by what made them
 
 
@@ -33,6 +36,8 @@ class Support:
         self.settings = model.settings
         self.labels = torch.tensor(labels, device=model.device)
         self.pixels = pixels
+        views = self.settings.cache_trunk or self.settings.epochs * model.network.views
+        self._run_trunk = fastest_stem(model, len(labels) * views if model.network.learns else 0, progress)
         self.stems: Tensor | None = None
         if self.settings.cache_trunk and model.network.learns:
             self.stems = self._stored({} if stems is None else stems, progress)
@@ -80,9 +85,12 @@ class Support:
         stem = self.stems[indices.to(where), views.to(where)].to(self.model.device)
         return stem.contiguous(memory_format=torch.channels_last) if stem.ndim == 4 else stem
 
+    def _drawn(self, draws: Tensor, indices: Tensor) -> Tensor:
+        return self._trunk(indices, draws[indices])
+
     def _trunk(self, indices: Tensor, draws: Tensor) -> Tensor:
         with mixed_precision(self.model.device, self.settings.precision):
-            return self.model.stem(self._crops(indices, draws))
+            return self._run_trunk(self._crops(indices, draws))
 
     def _crops(self, indices: Tensor, draws: Tensor) -> Tensor:
         return self.pixels.crops(indices, draws, self.model.device)
@@ -104,8 +112,8 @@ class Support:
             for view in range(views):
                 generator = seeded("cpu", self.settings.seed, "view", view)
                 draws = torch.rand(len(self), 3, generator=generator) if view else torch.full((len(self), 3), CENTRE)
-                for some in torch.split(indices, self.model.batch):
-                    stem = self._trunk(some, draws[some])
+                for some in torch.split(indices, STORED):
+                    stem = self.model.in_parts(partial(self._drawn, draws), some)
                     if stems is None:
                         stems = _room_for(len(self), views, stem)
                     stems[some.to(stems.device), view] = stem.to(stems.device)

@@ -1,0 +1,54 @@
+"""The frozen trunk compiled, on a GPU, where so many images will go through it that this pays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from firstsight.backbones import TransformerTail
+from firstsight.devices import mixed_precision
+from firstsight.methods.model import GPU_PART, Model
+from firstsight.protocols import Progress
+
+Stem: TypeAlias = Callable[[Tensor], Tensor]
+
+PAYS = 200_000  # images from which on the seconds of compiling come back
+
+
+def fastest_stem(model: Model, images: int, progress: Progress) -> Stem:
+    """`model.stem` for so many crops to come: compiled where that was seen to pay, else as it is.
+
+    What torch compiled is kept in the user's cache, so that the next run has it in a few seconds.
+    """
+    transformer = isinstance(model.network.tail, TransformerTail)
+    if model.device.type != "cuda" or not transformer or images < PAYS:
+        return model.stem
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache / "firstsight" / "compiled"))
+    size, side = min(GPU_PART, model.settings.batch_size * model.network.views), model.preprocess.crop
+    stem = in_one_size(torch.compile(model.ready_stem, dynamic=False), size)
+    try:
+        with progress.task("compiling", 1) as advance, mixed_precision(model.device, model.settings.precision):
+            stem(torch.zeros(size, side, side, 3, dtype=torch.uint8, device=model.device))
+            advance()
+    except Exception as error:  # no compiler on this machine, or one that cannot do it
+        progress.note(f"the trunk is not compiled: {(str(error).strip() or type(error).__name__).splitlines()[0]}")
+        return model.stem
+    return stem
+
+
+def in_one_size(stem: Stem, size: int) -> Stem:
+    """The same for any number of crops, by calls with this number: every other one would be compiled anew."""
+
+    def run(pixels: Tensor) -> Tensor:
+        parts = torch.split(pixels, size)
+        filled = [pad(part, (0, 0, 0, 0, 0, 0, 0, size - len(part))) for part in parts]
+        return torch.cat([stem(each)[: len(part)] for each, part in zip(filled, parts, strict=True)])
+
+    return run
