@@ -56,6 +56,7 @@ def tiny(tiny_weights: Path) -> dict[str, Any]:
     """Settings of a model that trains in a second."""
     return {
         "backbone": TINY,
+        "method": "phe",
         "weights": str(tiny_weights),
         "image_size": 64,
         "feature_dim": 32,

@@ -33,3 +33,11 @@ def test_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         rates = figures["sizes"][size]["images_a_second"]  # type: ignore[index]
         assert len(rates) == 6
         assert all(rate > 0 for rate in rates.values())
+
+
+def test_deciding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["d", "--categories", "10,20", "--images", "5", "--json", str(tmp_path / "d.json")])
+    runpy.run_path(str(FOLDER / "deciding.py"), run_name="__main__")
+    sizes = json.loads((tmp_path / "d.json").read_text())["sizes"]
+    assert [each["categories"] for each in sizes] == [10, 20]
+    assert all(each["statistics, ms"] > 0 and each["nearest centre, ms"] > 0 for each in sizes)

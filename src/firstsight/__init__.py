@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from firstsight.config import Settings
     from firstsight.discoverer import Discoverer
     from firstsight.errors import FirstsightError
+    from firstsight.evidence.evidence import Evidence
+    from firstsight.evidence.explain import explain
     from firstsight.methods.folder import load_model as load
     from firstsight.methods.model import Model
     from firstsight.protocols import Assignment, Candidate
@@ -26,10 +28,12 @@ _HOMES = {
     "Candidate": "protocols",
     "CodeRegister": "register.codes",
     "Discoverer": "discoverer",
+    "Evidence": "evidence.evidence",
     "FirstsightError": "errors",
     "Model": "methods.model",
     "Settings": "config",
     "Store": "store.store",
+    "explain": "evidence.explain",
     "fit": "train.fit",
     "load": "methods.folder:load_model",
 }
@@ -39,11 +43,13 @@ __all__ = [
     "Candidate",
     "CodeRegister",
     "Discoverer",
+    "Evidence",
     "FirstsightError",
     "Model",
     "Settings",
     "Store",
     "__version__",
+    "explain",
     "fit",
     "load",
 ]

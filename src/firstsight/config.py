@@ -33,7 +33,7 @@ def _setting(default: Any, help: str, low: float | None = None, high: float | No
 class Settings:
     """How a model is built, trained and used. `Settings.preset("paper")` is the recipe as printed."""
 
-    method: str = _setting("phe", "which method learns; see `firstsight methods`")
+    method: str = _setting("firstsight", "which method learns; see `firstsight methods`")
 
     # what looks at the images
     backbone: str = _setting("dino-vitb16", "a shortcut (see `firstsight doctor`) or any timm model name")
@@ -193,6 +193,7 @@ SPECS = _specs()
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     "paper": {
+        "method": "phe",
         "feature_head": "paper",
         "prototype_start": "random",
         "hash_head": "paper",

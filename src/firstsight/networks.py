@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from firstsight.bounds import ball_radius, minimum_distance
 from firstsight.codes import Words, hamming, pack, pairwise
@@ -58,6 +59,20 @@ class Network(nn.Module, ABC):
     def forward(self, stem: Tensor) -> Any:
         """What the losses are made of; runs in the precision of training."""
         return self.rows(stem)
+
+    # What evidence is made of: an image's features compared with points that a picture can stand for
+
+    def points(self) -> Tensor | None:
+        """The prototypes it learned, as many for every category, one category after the other; None: it has none."""
+        return None
+
+    def features(self, stem: Tensor) -> Tensor:
+        """One row per image: what is compared with prototypes or, where there are none, with support images."""
+        return self.rows(stem)
+
+    def similarity(self, features: Tensor, points: Tensor) -> Tensor:
+        """How alike every image is to every point (N, m): the cosine, unless a method has its own measure."""
+        return F.normalize(features, dim=-1) @ F.normalize(points, dim=-1).T
 
     def losses(self, outputs: Any, labels: Tensor, generator: torch.Generator | None = None) -> Terms:
         """Every loss term of a batch by name, and their `total`; none where nothing learns. Views come in turn."""

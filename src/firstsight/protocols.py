@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+CONFIRMED = 3  # images that make a new category more than a guess
+
 
 @dataclass(frozen=True)
 class Encoded:

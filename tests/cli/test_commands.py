@@ -88,7 +88,18 @@ def test_discover_json_and_saved_lines_are_the_same(fitted: tuple[Path, str], mo
     assert result.stderr == ""
     assert saved.read_text() == result.stdout
     rows = [json.loads(line) for line in result.stdout.splitlines()]
-    answer = {"category", "is_new", "created", "distance", "radius", "runner_up", "via", "decided_by", "name"}
+    answer = {
+        "category",
+        "is_new",
+        "created",
+        "distance",
+        "radius",
+        "runner_up",
+        "via",
+        "decided_by",
+        "name",
+        "confidence",
+    }
     assert set(rows[0]) == {"image", "number"} | answer
     assert all(row["radius"] == 0 for row in rows)
     created = [row["category"] for row in rows if row["created"]]
@@ -167,7 +178,10 @@ def test_refusals_of_fit(moths: Path, tmp_path: Path) -> None:
     )
     refused(2, "FIRSTSIGHT_EPOCH is no", "fit", moths / "support", *out, env={"FIRSTSIGHT_EPOCH": "3"})
     refused(2, "no preset is called 'best'", "fit", moths / "support", *out, "--preset", "best")
-    refused(2, "4 known categories do not fit in 1 bits", "fit", moths / "support", *out, "--bits", "1")
+    refused(
+        2, "4 known categories do not fit in 1 bits", "fit", moths / "support", *out, "--bits", "1", "--method", "phe"
+    )
+    refused(2, "firstsight trains nothing, so --epochs means nothing", "fit", moths / "support", *out, "--epochs", "9")
     refused(
         2,
         "use a multiple of 16, for example 96",

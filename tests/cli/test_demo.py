@@ -55,6 +55,6 @@ def test_the_real_demo_discovers_more_than_a_closed_set_does(tmp_path: Path) -> 
     result = demo_module.run_demo(tmp_path / "demo", "cpu")
     rows = {row.name: row for row in result.rows}
     random, closed = rows["random x 10"], rows["closed-set"]
-    assert random.accuracy.all >= closed.accuracy.all + 0.10
+    assert random.accuracy.all >= closed.accuracy.all + 0.25
     assert result.true_categories / 2 <= random.categories <= result.true_categories * 2
     assert result.images <= 240

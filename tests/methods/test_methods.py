@@ -15,8 +15,10 @@ from torch.testing import assert_close
 
 import firstsight
 from firstsight.checks import check_discoverer
+from firstsight.cli.explain import drawn
 from firstsight.config import Settings
 from firstsight.errors import SettingsError
+from firstsight.evidence.gallery import as_page
 from firstsight.handcrafted import closest
 from firstsight.methods.catalogue import METHODS, method, network_of
 from firstsight.methods.contrastive import contrastive_loss
@@ -35,7 +37,8 @@ ON_THE_FLY = [name for name, each in METHODS.items() if each.on_the_fly]
 def settings_for(name: str, tiny: dict[str, Any], **changes: Any) -> Settings:
     bits = {"bits": 16} if method(name).bits == "powers of two" else {}
     told = {"expected_categories": 8} if name == "phe-paper" else {}
-    return method(name).settings(**{**tiny, "epochs": 2, **bits, **told, **changes})
+    own = {key: value for key, value in tiny.items() if key != "method"}
+    return method(name).settings(**{**own, "epochs": 2, **bits, **told, **changes})
 
 
 @pytest.fixture
@@ -56,6 +59,24 @@ def test_every_method_keeps_the_contract_and_its_answers_when_saved(
     assert np.array_equal(loaded.encode(pixels).features, model.encode(pixels).features)
     assert f"`{model.settings.method}`" in (tmp_path / "m" / "README.md").read_text()
     check_discoverer(lambda: firstsight.Discoverer(model), images)
+    check_evidence(loaded, images[0])
+
+
+def check_evidence(model: firstsight.Model, image: Path) -> None:
+    """Whatever the method, there is something to show, it is about this answer, and every format can draw it."""
+    found = firstsight.explain(model, image)
+    assert found.answer == firstsight.Discoverer(model).predict_one(image)
+    assert len(found.similar) == (4 if "simgcd" in model.settings.method else 5)  # one prototype for each of 4
+    assert all(each.category in model.names and each.picture for each in found.similar)
+    assert [each.similarity for each in found.similar] == sorted((e.similarity for e in found.similar), reverse=True)
+    assert sum(each.count for each in found.sums) == len(found.similar)
+    assert [each.distance for each in found.near] == sorted(each.distance for each in found.near)
+    assert found.looked is not None
+    assert found.looked.shape == (4, 4)  # 64 pixels in patches of 16
+    assert str(found.answer.category or "New") in found.sentence
+    for suffix in (".html", ".json"):
+        assert drawn([found, found], suffix)
+    assert b"<html lang=" in as_page(model, "tiny.model")[0]
 
 
 @pytest.mark.parametrize("name", ON_THE_FLY)

@@ -44,7 +44,8 @@ def test_loading_needs_neither_the_weights_file_nor_the_hub(copy: Path) -> None:
 
 def test_the_folder_holds_a_card_metrics_and_no_pickle(model_folder: Path) -> None:
     assert {path.name for path in model_folder.iterdir()} == {
-        "model.safetensors", "config.json", "categories.json", "checksums.json", "metrics.jsonl", "README.md",
+        "model.safetensors", "config.json", "categories.json", "examples.safetensors", "checksums.json",
+        "metrics.jsonl", "README.md",
     }  # fmt: skip
     card = (model_folder / "README.md").read_text()
     assert "Known limits" in card
@@ -62,14 +63,16 @@ def rewrite(folder: Path, config: dict[str, Any]) -> None:
     (folder / "checksums.json").write_text(json.dumps(checksums))
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "categories.json", "checksums.json"])
+@pytest.mark.parametrize(
+    "name", ["model.safetensors", "config.json", "categories.json", "examples.safetensors", "checksums.json"]
+)
 def test_a_missing_file_is_named(copy: Path, name: str) -> None:
     (copy / name).unlink()
     with pytest.raises(ModelError, match=f"{name} is missing"):
         firstsight.load(copy, device="cpu")
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "categories.json"])
+@pytest.mark.parametrize("name", ["model.safetensors", "categories.json", "examples.safetensors"])
 def test_an_altered_file_is_named(copy: Path, name: str) -> None:
     content = bytearray((copy / name).read_bytes())
     content[len(content) // 2] ^= 1

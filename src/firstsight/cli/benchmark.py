@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -13,6 +14,11 @@ from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, prin
 from firstsight.cli.options import with_settings
 from firstsight.config import SPECS, from_environment
 from firstsight.errors import SettingsError
+
+if TYPE_CHECKING:
+    from firstsight.data.folder import LabelledImages
+    from firstsight.data.splits import Split
+    from firstsight.evaluate.benchmark import Run
 
 TAKEN = ("method", "bits", "seed", "preset")  # which this has its own options for
 
@@ -57,7 +63,6 @@ def benchmark(
     given = {**{name: value for name, value in from_environment().items() if name not in TAKEN}, **given}
     from firstsight.data.benchmarks import open_data, split_of
     from firstsight.data.splits import Split
-    from firstsight.evaluate.benchmark import benchmark as run_all
     from firstsight.evaluate.benchmark import runs
     from firstsight.evaluate.tables import HEADER, lines, read_results, write_tables
 
@@ -69,16 +74,8 @@ def benchmark(
     for text in images.left_out:
         bars.note(text)
     drawn = split_of(of, images, share=known, stratified=stratified) if split is None else Split.load(split)
-    target.mkdir(parents=True, exist_ok=True)
-    how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs}
-    results = run_all(wanted, drawn.apply(images), given, target, progress=bars, **how)
-    for count, result in enumerate(results, start=1):
-        if count == 1:  # only now is it known to be the split of what is there
-            drawn.save(target / f"{of.name}{'' if known == 50 else f'-{known}known'}.split.json")
-        accuracy = next(iter(result["rows"].values()))[0]["accuracy"]
-        figures = "/".join("-" if (a := accuracy[part]) is None else f"{100 * a:.1f}" for part in ("all", "old", "new"))
-        length = f", {result['bits']} bits" if result["bits"] else ""
-        say(f" {count} of {len(wanted)}: {result['method']}{length}, seed {result['seed']}: {figures}")
+    how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs, "progress": bars}
+    carry_out(wanted, drawn, images, given, target, **how)
     table = lines(read_results(target, of.name))
     write_tables(table, target / of.name)
     grid = Table(*HEADER, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
@@ -86,6 +83,28 @@ def benchmark(
         grid.add_row(*line.cells())
     print_table(grid)
     say(f" written to {target / of.name}.md, .txt and .csv; the split is beside them")
+
+
+def carry_out(
+    wanted: Sequence[Run], drawn: Split, images: LabelledImages, given: Mapping[str, Any], target: Path, **how: Any
+) -> None:
+    """Make the runs of one split that are missing, and say what each came to; the split is saved beside them."""
+    from firstsight.evaluate.benchmark import benchmark as run_all
+
+    target.mkdir(parents=True, exist_ok=True)
+    for count, result in enumerate(run_all(wanted, drawn.apply(images), given, target, **how), start=1):
+        if count == 1:  # only now is it known to be the split of what is there
+            known = result["known_share"]
+            drawn.save(target / f"{result['data']}{'' if known == 50 else f'-{known}known'}.split.json")
+        _announce(result, count, len(wanted))
+
+
+def _announce(result: Mapping[str, Any], count: int, total: int) -> None:
+    accuracy = next(iter(result["rows"].values()))[0]["accuracy"]
+    figures = "/".join("-" if (a := accuracy[part]) is None else f"{100 * a:.1f}" for part in ("all", "old", "new"))
+    length = f", {result['bits']} bits" if result["bits"] else ""
+    tried = "".join(f", {name} {value:g}" for name, value in result["varied"])
+    say(f" {count} of {total}: {result['method']}{length}{tried}, seed {result['seed']}: {figures}")
 
 
 def _numbers(text: str) -> list[int]:

@@ -57,18 +57,21 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         found = views.summaries(store)
         radius, events = store.catalogue.radius, store.catalogue.last
     if as_json:
-        return _print_json(asdict(each) for each in found)
+        return _print_json({**asdict(each), "tentative": each.tentative} for each in found)
     grid = Table("id", "name", "", box=SIMPLE_HEAD)
     for column in ("images", "by people"):
         grid.add_column(column, justify="right")
     grid.add_column("merged into it")
     for each in found:
-        kind, also = "known" if each.known else "new", ", ".join(each.merged)
+        kind = "known" if each.known else "tentative" if each.tentative else "new"
+        also = ", ".join(each.merged)
         name = each.name if each.name != each.id else ""
         grid.add_row(*_plain(each.id, name, kind, each.images or "", each.placed or "", also))
     print_table(grid)
     images, new = sum(each.images for each in found), sum(not each.known for each in found)
-    say(f" {images} images in {len(found)} categories, {new} of them new; radius {radius:g}, {events} events")
+    guesses = sum(each.tentative for each in found)
+    tentative = f" ({guesses} tentative)" if guesses else ""
+    say(f" {images} images in {len(found)} categories, {new} new{tentative}; radius {radius:g}, {events} events")
     return None
 
 

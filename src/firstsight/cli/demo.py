@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 
 SPECIES, SUPPORT, STREAM = 24, 20, 10  # species in the guide, support images per known one, stream images per species
 SEED = 0
-SETTINGS: dict[str, Any] = {
-    "backbone": "efficientnet-lite2",
-    "bits": 64,
-    "ball": "disjoint",
-    "cache_trunk": 1,
-    "epochs": 15,
-    "batch_size": 64,
-    "seed": 2,
-}
+SETTINGS: dict[str, Any] = {"backbone": "efficientnet-lite2"}
 BATCH = 8
 
 

@@ -45,6 +45,10 @@ def discover(
     sync: Annotated[
         str, typer.Option(help="With --register: full, or normal, which a power cut may cost the last images.")
     ] = "full",
+    unsure_below: Annotated[
+        float | None,
+        typer.Option(help="Mark answers less probable than this as unsure; for methods that can tell.", min=0, max=1),
+    ] = None,
     radius: Radius = None,
     rule: MatchRule = None,
     exact: Annotated[
@@ -87,7 +91,9 @@ def discover(
             store = held.enter_context(Store.create(register, start, trained.provenance, durable, wait))
         discoverer = Discoverer(trained, start, store, once)
         for path, answer in zip(named, discoverer.discover_many(decided, errors="yield"), strict=True):
-            line = json.dumps(_fields(path, answer))
+            unsure = _is_unsure(answer, unsure_below)
+            counts["unsure"] += unsure
+            line = json.dumps(_fields(path, answer) | ({"unsure": unsure} if unsure_below is not None else {}))
             keep(line)
             if isinstance(answer, ImageError):
                 counts["bad"] += 1
@@ -100,7 +106,7 @@ def discover(
             if as_json:
                 print(line, flush=True)
             elif not isinstance(answer, ImageError):
-                print(_text(path, answer), flush=True)
+                print(_text(path, answer) + ("\tunsure" if unsure else ""), flush=True)
     if not counts:
         raise DataError(f"no images in {', '.join(map(str, images))}")
     bad = f"; {counts['bad']} could not be read" if counts["bad"] else ""
@@ -108,6 +114,8 @@ def discover(
     say(f" {counts['known']} images of known categories, {counts['new']} of new ones{again}{bad}")
     if counts["created"]:
         say(f" {counts['created']} new {'category' if counts['created'] == 1 else 'categories'} registered")
+    if counts["unsure"]:
+        say(f" {counts['unsure']} answers are unsure: look at them, and correct with firstsight categories")
     if register is not None:
         say(f" kept in {register}.  Next:  firstsight categories {register}")
     if bad:
@@ -143,12 +151,20 @@ def _text(path: object, answer: Assignment) -> str:
         unit = "" if not counted else " bit" if answer.distance == 1 else " bits"
         reach = "no radius" if answer.radius > FARTHEST else f"radius {_number(answer.radius)}"
         near = f"{_number(answer.distance)}{unit} away, {reach}"
+    if answer.confidence is not None:
+        near = f"{answer.confidence:.0%} sure"
     second = answer.runner_up
     other = f"next {second.category} at {_number(second.distance)}" if second else "no other"
     parts = [str(path), answer.name or str(answer.category), kind, near, other]
     if answer.image is not None:
         parts.append(f"image {answer.image}")
     return "\t".join(printable(part) for part in parts)
+
+
+def _is_unsure(answer: Assignment | ImageError, limit: float | None) -> bool:
+    if limit is None or isinstance(answer, ImageError) or answer.decided_by != "rule":
+        return False
+    return answer.confidence is not None and answer.confidence < limit
 
 
 def _number(value: float) -> str:

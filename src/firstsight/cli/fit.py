@@ -10,6 +10,9 @@ import typer
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, say
 from firstsight.cli.options import with_settings
 from firstsight.config import resolve
+from firstsight.errors import SettingsError
+
+LOOKING = ("method", "backbone", "weights", "image_size", "precision", "seed")  # what a frozen method has
 
 
 @with_settings()
@@ -26,19 +29,38 @@ def fit(
     checkpoint_every: Annotated[
         float, typer.Option(help="Seconds between checkpoints, taken at the end of an epoch; 0 is every epoch.", min=0)
     ] = 30.0,
+    no_thumbnails: Annotated[
+        bool, typer.Option("--no-thumbnails", help="Keep no pictures of support images in the model folder.")
+    ] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Train a model on labelled images: DIR/<category>/<image>."""
     configure(quiet, verbose)
     settings = resolve(given, preset, config)
+    from firstsight.methods.catalogue import network_of
     from firstsight.train.fit import fit as train
+
+    idle = [name for name in given if name not in LOOKING]
+    if idle and not network_of(settings.method).learns:
+        flag = f"--{idle[0].replace('_', '-')}"
+        raise SettingsError(
+            f"{settings.method} trains nothing, so {flag} means nothing to it",
+            f"name a method that learns, such as --method phe {flag} ..., or leave it out",
+        )
 
     if verbose:
         for name, value in settings.as_dict().items():
             say(f" {name} = {value}")
     model = train(
-        folder, out, settings, device=device, resume=resume, checkpoint_every=checkpoint_every, progress=Bars()
+        folder,
+        out,
+        settings,
+        device=device,
+        resume=resume,
+        checkpoint_every=checkpoint_every,
+        thumbnails=not no_thumbnails,
+        progress=Bars(),
     )
     describe(model, out)
     say(f" Next:  firstsight discover {out} PHOTOS")
@@ -51,5 +73,8 @@ def describe(model: Any, out: Path) -> None:
     say(f" {len(model.categories)} categories, {images} images, {s.method} with {s.backbone}")
     for line in model.report["lines"]:
         say(f" {line}")
+    if model.examples is not None and model.examples.pictures:
+        count = len(model.examples.pictures)
+        say(f" thumbnails of {count} images are in the folder, to explain answers with (--no-thumbnails keeps none)")
     megabytes = sum(file.stat().st_size for file in out.iterdir()) / 1e6
     say(f" saved {out} ({megabytes:.0f} MB) after {model.report['seconds']:.0f} s")

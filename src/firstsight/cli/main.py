@@ -18,9 +18,11 @@ from firstsight.cli.demo import demo
 from firstsight.cli.discover import discover
 from firstsight.cli.doctor import doctor
 from firstsight.cli.evaluate import evaluate
+from firstsight.cli.explain import explain, gallery
 from firstsight.cli.fit import fit
 from firstsight.cli.methods import methods
 from firstsight.cli.pack import pack
+from firstsight.cli.reproduce import reproduce
 from firstsight.errors import DiskError, FirstsightError
 
 INTERRUPTED = 130
@@ -51,7 +53,7 @@ def root(
     pass
 
 
-for command in (demo, fit, discover, evaluate, pack, benchmark, methods, doctor):
+for command in (demo, fit, discover, explain, gallery, evaluate, pack, benchmark, reproduce, methods, doctor):
     app.command(name=command.__name__, help=command.__doc__)(command)
 app.add_typer(categories, name="categories")
 

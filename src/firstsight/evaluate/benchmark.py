@@ -31,26 +31,33 @@ ALWAYS = ("closed-set-ce", "offline-kmeans")  # in every table, asked for or not
 
 @dataclass(frozen=True)
 class Run:
-    """One training: everything that names its file. `bits` is None where code lengths mean nothing to the method."""
+    """One training: everything that names its file. `bits` is None where code lengths mean nothing to the method.
+
+    `varied` are settings that are tried out; a `closer` look saves what figures need beyond accuracy.
+    """
 
     data: str
     method: str
     bits: int | None
     seed: int
     known_share: int = 50
+    varied: tuple[tuple[str, float], ...] = ()
+    closer: bool = False
 
     @property
     def file(self) -> str:
         share = f"-{self.known_share}known" if self.known_share != 50 else ""
         bits = f"-{self.bits}bit" if self.bits is not None else ""
         method = re.sub(r"[^\w-]", "-", self.method)  # a name such as module:Class
-        return f"{self.data}{share}-{method}{bits}-seed{self.seed}.json"
+        varied = "".join(f"-{name.replace('_', '-')}{value:g}" for name, value in self.varied)
+        closer = "-closer" if self.closer else ""
+        return f"{self.data}{share}-{method}{bits}{varied}{closer}-seed{self.seed}.json"
 
     def settings(self, changes: Mapping[str, Any], categories: int) -> Settings:
         """The method's settings with those asked for; the paper's preset is told how many categories will come."""
         told = {"expected_categories": categories} if self.method == "phe-paper" else {}
         length = {} if self.bits is None else {"bits": self.bits}
-        return method(self.method).settings(**{**told, **changes, **length, "seed": self.seed})
+        return method(self.method).settings(**{**told, **changes, **dict(self.varied), **length, "seed": self.seed})
 
 
 def runs(data: str, methods: Sequence[str], bits: Sequence[int], seeds: int, known_share: int = 50) -> list[Run]:
@@ -70,13 +77,15 @@ def benchmark(
     *,
     ledger: Path | None = None,
     orders: int = RANDOM_ORDERS,
+    same_orders: bool = True,
     device: str = "auto",
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Run what is missing and yield every result as it is there; `jobs` trainings at a time share the device.
 
-    What cannot be run is refused before anything is.
+    What cannot be run is refused before anything is. Without `same_orders` kept runs may have been scored in more or
+    fewer of them.
     """
     progress = progress or Silent()
     check_parts(*parts)
@@ -85,7 +94,8 @@ def benchmark(
         network_of(each.method).check(len(parts[0].categories), each)
     made_of = {"split": split_digest(*parts), "weights": _weights(changes), "orders": orders}
     with _alone(out):
-        kept = {run: _kept(out / run.file, settings[run], made_of) for run in wanted if (out / run.file).is_file()}
+        same = made_of if same_orders else {key: value for key, value in made_of.items() if key != "orders"}
+        kept = {run: _kept(out / run.file, settings[run], same) for run in wanted if (out / run.file).is_file()}
         yield from kept.values()
         missing = [(run, settings[run]) for run in wanted if run not in kept]
         if not missing:
@@ -145,10 +155,10 @@ def _alone(out: Path) -> Iterator[None]:
 
 
 def _kept(path: Path, settings: Settings, made_of: Mapping[str, Any]) -> dict[str, Any]:
-    """An earlier result, if it is of the same run."""
+    """An earlier result, if it is of the same run; a setting that there was none of then had its default."""
     result = read_result(path)
     now = {**settings.as_dict(), **made_of}
-    then = {**result["settings"], **{name: result.get(name) for name in made_of}}
+    then = {**Settings().as_dict(), **result["settings"], **{name: result.get(name) for name in made_of}}
     if differing := [key for key in now if then.get(key) != now[key]]:
         key = differing[0]
         raise SettingsError(
@@ -162,6 +172,8 @@ def read_result(path: Path) -> dict[str, Any]:
     """A run's file."""
     try:
         result: dict[str, Any] = json.loads(path.read_bytes())
-        return {**result, "settings": dict(result["settings"]), "rows": dict(result["rows"])}
+        varied = tuple((name, value) for name, value in result.get("varied", ()))
+        parts = {"settings": dict(result["settings"]), "rows": dict(result["rows"]), "varied": varied}
+        return {"closer": False, **result, **parts}
     except (ValueError, KeyError, TypeError):
         raise DataError(f"{path} is damaged, or no result of a benchmark", "remove it, and it is made again") from None

@@ -17,6 +17,7 @@ from firstsight.backbones import build
 from firstsight.config import Rule, Settings
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import CENTRE
+from firstsight.evaluate.closer import closer_look
 from firstsight.evaluate.provenance import provenance
 from firstsight.evaluate.stream import Row, beside, offline, passes, without_nan
 from firstsight.methods.catalogue import method
@@ -75,6 +76,7 @@ def run_one(task: Task, run: Run, settings: Settings, stems: Stems, progress: Pr
         rows[own] += beside(model, encoded, task.truth)
     else:
         rows = {"offline": [offline(encoded, task.truth, model.names)]}
+    look = {"look": closer_look(task, model, settings, encoded, stems, progress)} if run.closer else {}
     return {
         **asdict(run),
         "settings": settings.as_dict(),
@@ -83,6 +85,7 @@ def run_one(task: Task, run: Run, settings: Settings, stems: Stems, progress: Pr
         "images": len(task.truth),
         "true_categories": len(set(task.truth)),
         "seconds": {"training": round(trained - began, 1), "scoring": round(time.monotonic() - trained, 1)},
+        **look,
         **provenance(task.device),
     }
 

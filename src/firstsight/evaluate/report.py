@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -14,25 +13,12 @@ import numpy as np
 from firstsight.codes import pairwise
 from firstsight.data.images import thumbnail
 from firstsight.evaluate.stream import Answered, Evaluation
+from firstsight.evidence.page import image, page
 from firstsight.files import write_file
 from firstsight.methods.model import Model
 from firstsight.networks import HashNetwork
 
 WALL = 14  # pictures shown of one category
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Firstsight: what was found</title>
-<style>
-{style}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
 
 
 def write_report(path: Path, model: Model, result: Evaluation, stream: Sequence[Answered]) -> None:
@@ -54,8 +40,7 @@ def write_report(path: Path, model: Model, result: Evaluation, stream: Sequence[
             *(_histogram(model.network) if isinstance(model.network, HashNetwork) else []),
         ]
     )
-    page = PAGE.format(style=style, body=body)
-    write_file(path, page.encode())
+    write_file(path, page("Firstsight: what was found", body, style))
 
 
 def _summary(model: Model, result: Evaluation, stream: Sequence[Answered]) -> str:
@@ -110,12 +95,10 @@ def _wall(name: str, members: list[Answered], new: bool) -> str:
 
 
 def _picture(each: Answered, stranger: bool) -> str:
-    data = base64.b64encode(thumbnail(each.image)).decode()
     label = each.truth + (", does not belong here" if stranger else "")
     mark = ' class="stranger"' if stranger else ""
     return (
-        f'<figure{mark}><img src="data:image/jpeg;base64,{data}" alt="{escape(label)}" width="96" height="96">'
-        f"<figcaption>{escape(each.truth)}</figcaption></figure>"
+        f"<figure{mark}>{image(thumbnail(each.image), label, 96)}<figcaption>{escape(each.truth)}</figcaption></figure>"
     )
 
 

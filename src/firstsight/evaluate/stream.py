@@ -31,7 +31,8 @@ from firstsight.evaluate.agreement import course, growth, mutual_information, ra
 from firstsight.evaluate.orders import RANDOM_ORDERS, bursty_orders, fixed_order, random_orders
 from firstsight.methods.model import Model
 from firstsight.networks import AnyRegister
-from firstsight.protocols import Assignment, Encoded, Progress, Silent
+from firstsight.protocols import CONFIRMED, Assignment, Encoded, Progress, Silent
+from firstsight.register.learning import LearningRegister
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Measures:
     largest: Accuracy  # only as many of the largest clusters may match as there are categories: the paper's text
     separate: Accuracy  # Old and New matched apart
     categories: int  # that answered at least once
+    confirmed: int  # of them with images enough to be more than a guess
+    hindsight: Accuracy  # were all images asked again at the end: what a register that learns has made of them
     by_name: float  # known images answered with their own category's name
     false_births: float  # known images that founded a category
     mutual_information: float
@@ -67,6 +70,8 @@ class Row:
     accuracy: Accuracy
     deviation: Accuracy | None
     categories: float
+    confirmed: float
+    hindsight: Accuracy
     largest: Accuracy
     separate: Accuracy
     by_name: float
@@ -154,7 +159,7 @@ def offline(encoded: Encoded, truth: Sequence[str], known: Sequence[str], seed: 
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than categories
         clusters = KMeans(len(set(truth)), n_init=3, random_state=seed).fit_predict(encoded.features)
     nothing = np.zeros(len(truth), dtype=bool)
-    measures = _measures(number(truth)[1], clusters, nothing, np.isin(truth, known), np.full(len(truth), -1))
+    measures = _measures(number(truth)[1], clusters, clusters, nothing, np.isin(truth, known), np.full(len(truth), -1))
     return _row("offline k-means", [replace(measures, by_name=float("nan"), false_births=float("nan"))])
 
 
@@ -163,7 +168,8 @@ def measure(register: AnyRegister, rows: NDArray[Any], truth: Sequence[str], ord
     names = {name: i for i, name in enumerate(register.names[: register.known])}
     answers = register.assign_many(rows[order])
     named = np.array([names.get(name, -1) for name in truth], dtype=np.int64)[order]  # among the known, else -1
-    return _measures(number(truth)[1][order], answers.category, answers.created, named >= 0, named)
+    again = register.answer_again(rows[order]) if isinstance(register, LearningRegister) else answers.category
+    return _measures(number(truth)[1][order], answers.category, again, answers.created, named >= 0, named)
 
 
 def encode_images(model: Model, images: Sequence[ImageLike], progress: Progress) -> Encoded:
@@ -196,6 +202,7 @@ def without_nan(value: Any) -> Any:
 def _measures(
     true: NDArray[np.int64],
     category: NDArray[np.int32],
+    again: NDArray[np.int32],
     created: NDArray[np.bool_],
     known: NDArray[np.bool_],
     named: NDArray[np.int64],
@@ -205,6 +212,8 @@ def _measures(
         largest=strict_accuracy(true, category, known, keep_largest=len(np.unique(true))),
         separate=separate_accuracy(true, category, known),
         categories=len(np.unique(category)),
+        confirmed=int((np.unique(category, return_counts=True)[1] >= CONFIRMED).sum()),
+        hindsight=strict_accuracy(true, again, known),
         by_name=_mean(category[known] == named[known]),
         false_births=_mean(created[known]),
         mutual_information=mutual_information(true, category),

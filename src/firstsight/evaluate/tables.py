@@ -41,24 +41,42 @@ class Line:
     runs: int
     paper: tuple[float, float, float] | None
     more: Mapping[str, float]  # everything else that was measured, by name
+    varied: tuple[tuple[str, float], ...] = ()
+    known_share: int = 50
+    orders: int | None = None  # random ones, of every run
 
     def cells(self) -> list[str]:
         pairs = zip(self.means, self.deviations, strict=True)
-        figures = ["-" if isnan(mean) else f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in pairs]
+        spread = self.runs > 1  # one seed has none
+        figures = ["-" if isnan(mean) else f"{mean:.1f}" + f" ± {by:.1f}" * spread for mean, by in pairs]
         beside = "/".join(f"{value:.1f}" for value in self.paper if not isnan(value)) if self.paper else ""
         found = f"{self.categories:.0f} / {self.true_categories}"
         bits = "" if self.bits is None else str(self.bits)
         return [self.data, bits, self.method, self.order, *figures, found, str(self.runs), beside]
 
 
-def read_results(folder: Path, data: str) -> list[dict[str, Any]]:
-    """All runs on a data set that lie in a folder, in the order methods are listed."""
-    found = [read_result(path) for path in folder.glob(f"{data}-*-seed*.json")]
+def read_results(folder: Path, data: str | None = None, tried: bool = False) -> list[dict[str, Any]]:
+    """All runs on a data set, or on any, that lie in a folder, in the order methods are listed.
+
+    Those with settings tried out and those with a closer look only if asked: they are no part of a benchmark's table.
+    """
+    found = [read_result(path) for path in folder.glob(f"{data or '*'}-*-seed*.json")]
+    found = [result for result in found if tried or not (result["varied"] or result["closer"])]
     place = {name: i for i, name in enumerate(METHODS)}
-    return sorted(
-        (result for result in found if result["data"] == data),
-        key=lambda r: (r["known_share"], place.get(r["method"], len(place)), r["method"], r["bits"] or 0, r["seed"]),
-    )
+
+    def order(r: Mapping[str, Any]) -> tuple[Any, ...]:
+        method = r["method"]
+        return (
+            r["data"],
+            r["known_share"],
+            place.get(method, len(place)),
+            method,
+            r["bits"] or 0,
+            r["varied"],
+            r["seed"],
+        )
+
+    return sorted((result for result in found if data in (None, result["data"])), key=order)
 
 
 def lines(results: Iterable[Mapping[str, Any]], orders: Sequence[str] = ORDERS) -> list[Line]:
@@ -71,7 +89,8 @@ def lines(results: Iterable[Mapping[str, Any]], orders: Sequence[str] = ORDERS) 
                 if name is not None:
                     share = result["known_share"]
                     data = result["data"] if share == 50 else f"{result['data']}, {share} % known"
-                    groups.setdefault((data, result["bits"], *name), []).append((result, row))
+                    key = (data, result["bits"], *name, result.get("varied", ()), share)
+                    groups.setdefault(key, []).append((result, row))
     return [_line(key, members) for key, members in groups.items()]
 
 
@@ -110,11 +129,17 @@ def csv(table: Sequence[Line]) -> str:
     return content.getvalue()
 
 
-def paper_figure(data: str, method: str, bits: int | None, variant: str = "") -> tuple[float, float, float] | None:
+def paper_figure(
+    data: str, method: str, bits: int | None, variant: str = "", share: int = 50
+) -> tuple[float, float, float] | None:
     """All/Old/New of a method in the paper, with DINO ViT-B/16, fixed order; None where it has none."""
     tables = paper_tables()
     if method not in METHODS or METHODS[method].paper is None or variant == "closed-set":
         return None
+    if share != 50:
+        shares = tables["tab:accuracy-comparison-split (All)"].get((METHODS[method].paper or ("", ""))[1], {})
+        alone = shares.get(data, {}).get(str(share)) if bits == 12 and not variant else None
+        return (alone, nan, nan) if alone else None
     dimensions = tables["tab:dim-smile"].get(str(bits)) if (data, method) == ("cub", "smile") else None
     if variant == "offline k-means":
         return (dimensions["offline k-means"], nan, nan) if dimensions else None
@@ -153,7 +178,7 @@ def _line(key: tuple[Any, ...], members: Sequence[tuple[Mapping[str, Any], Mappi
     shares = np.array([[_share(row["accuracy"][part]) for part in PARTS] for _, row in members]) * 100
     means, deviations = shares.mean(0), shares.std(0)
     rows = [row for _, row in members]
-    data, bits, name, order = key
+    data, bits, name, order, varied, share = key
     method, _, variant = name.partition(", ")
     return Line(
         data=data,
@@ -165,8 +190,11 @@ def _line(key: tuple[Any, ...], members: Sequence[tuple[Mapping[str, Any], Mappi
         categories=float(np.mean([row["categories"] for _, row in members])),
         true_categories=members[0][0]["true_categories"],
         runs=len(members),
-        paper=paper_figure(data, method, bits, variant),
+        paper=None if varied else paper_figure(members[0][0]["data"], method, bits, variant, share),
         more=_more(rows),
+        varied=varied,
+        known_share=share,
+        orders=min((orders for result, _ in members if (orders := result.get("orders"))), default=None),
     )
 
 

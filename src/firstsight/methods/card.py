@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from firstsight.config import Settings
 from firstsight.methods.catalogue import method
+from firstsight.methods.examples import SIDE
 from firstsight.methods.model import Model
 
 LIMITS = """\
@@ -35,7 +36,7 @@ Method: `{s.method}`, {method(s.method).about}; decides by {method(s.method).dec
 
 ## Data
 
-{len(model.categories)} known categories, {images} support images. The images are not in this folder.
+{len(model.categories)} known categories, {images} support images. {_pictures(model)}
 
 {listed}
 
@@ -52,3 +53,13 @@ Method: `{s.method}`, {method(s.method).about}; decides by {method(s.method).dec
 
 {LIMITS}
 """
+
+
+def _pictures(model: Model) -> str:
+    """What of the support set lies in the folder."""
+    if model.examples is None or model.examples.pictures is None:
+        return "No image is in this folder."
+    return (
+        f"{len(model.examples.pictures)} of them lie in this folder as thumbnails of {SIDE} x {SIDE} pixels without "
+        "metadata, to explain answers with: whoever has the model can see them. `fit --no-thumbnails` keeps none."
+    )

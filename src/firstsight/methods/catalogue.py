@@ -57,6 +57,13 @@ POSTERIOR: Decides = "posterior"
 LATER = "firstsight.methods."  # rules published after the paper
 
 _ALL = (
+    Method(
+        "firstsight",
+        "firstsight.methods.firstsight:Firstsight",
+        "posterior",
+        "statistics of frozen features",
+        bits="none",
+    ),
     Method("phe", PHE, "ball", "Prototypical Hash Encoding", paper=(MAIN, "PHE")),
     Method(
         "phe-paper",

@@ -54,7 +54,14 @@ class FixedCentres(PHE):
         """The centres are what they were."""
 
 
-class LinearFeatures(FixedCentres):
+class WithoutPrototypes(FixedCentres):
+    """Features learned otherwise: the prototypes it was born with stay as they were, and are no evidence."""
+
+    def points(self) -> None:
+        return None
+
+
+class LinearFeatures(WithoutPrototypes):
     """Linear Cls.: features learned by a linear classifier instead of prototypes."""
 
     def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
@@ -65,7 +72,7 @@ class LinearFeatures(FixedCentres):
         return F.cross_entropy(self.layer(features), labels)
 
 
-class ContrastiveFeatures(FixedCentres):
+class ContrastiveFeatures(WithoutPrototypes):
     """Supcon Cls.: features learned by SupCon on two views instead of prototypes."""
 
     views = 2

@@ -21,11 +21,13 @@ from firstsight.devices import pick_device
 from firstsight.errors import ModelError, SettingsError
 from firstsight.files import digest, new_folder, write_file
 from firstsight.methods.card import model_card
+from firstsight.methods.examples import Examples
 from firstsight.methods.model import Category, Model
 from firstsight.networks import HashNetwork
 
 FORMAT = 1
 WEIGHTS, CONFIG, CATEGORIES, CHECKSUMS = "model.safetensors", "config.json", "categories.json", "checksums.json"
+EXAMPLES = "examples.safetensors"  # not in folders of earlier releases
 CHECKED = (WEIGHTS, CONFIG, CATEGORIES)
 
 
@@ -37,7 +39,10 @@ def save_model(model: Model, path: Path, metrics: bytes = b"") -> None:
         write_file(folder / WEIGHTS, save({name: t.detach().cpu().contiguous() for name, t in tensors.items()}))
         write_file(folder / CONFIG, _json(_config(model)))
         write_file(folder / CATEGORIES, _json([asdict(category) for category in model.categories]))
-        write_file(folder / CHECKSUMS, _json({name: digest(folder / name) for name in CHECKED}))
+        if model.examples is not None:
+            write_file(folder / EXAMPLES, model.examples.to_bytes())
+        checked = [name for name in (*CHECKED, EXAMPLES) if (folder / name).is_file()]
+        write_file(folder / CHECKSUMS, _json({name: digest(folder / name) for name in checked}))
         write_file(folder / "metrics.jsonl", metrics)
         write_file(folder / "README.md", model_card(model, path.name).encode())
 
@@ -49,7 +54,7 @@ def load_model(path: Path | str, device: str = "auto", exact: bool = False) -> M
     """
     path = Path(path)
     config = _read_config(path)
-    _verify(path)
+    listed = _verify(path)
     where = pick_device(device)
     try:
         settings = Settings.of(config["settings"])
@@ -61,6 +66,8 @@ def load_model(path: Path | str, device: str = "auto", exact: bool = False) -> M
             model.network.minimum_distance = int(config["minimum_distance"])
         model.licence, model.report = config["licence"], config["report"]
         _fill(model, load((path / WEIGHTS).read_bytes()))
+        if EXAMPLES in listed:
+            model.examples = Examples.of_bytes((path / EXAMPLES).read_bytes())
     except (KeyError, TypeError, ValueError, SafetensorError, RuntimeError, SettingsError) as error:
         raise ModelError(f"{path}: is no model this release can read: {error}") from None
     if not all(tensor.isfinite().all() for tensor in model.network.buffers() if tensor.is_floating_point()):
@@ -105,18 +112,21 @@ def _read_config(path: Path) -> dict[str, Any]:
     return dict(config)
 
 
-def _verify(path: Path) -> None:
+def _verify(path: Path) -> list[str]:
+    """The files that are as they were written: all that must be there, and those of the others that are listed."""
     try:
         expected = dict(json.loads((path / CHECKSUMS).read_bytes()))
     except FileNotFoundError:
         raise ModelError(f"{path}: {CHECKSUMS} is missing; this is no complete model folder") from None
     except (ValueError, TypeError):
         raise ModelError(f"{path}: {CHECKSUMS} is damaged") from None
-    for name in CHECKED:
+    listed = [*CHECKED, *([EXAMPLES] if EXAMPLES in expected else [])]
+    for name in listed:
         if not (path / name).is_file():
             raise ModelError(f"{path}: {name} is missing", "copy the whole folder again, or fit again")
         if digest(path / name) != expected.get(name):
             raise ModelError(f"{path}: {name} is not as it was written", "copy the whole folder again, or fit again")
+    return listed
 
 
 def _fill(model: Model, tensors: dict[str, torch.Tensor]) -> None:

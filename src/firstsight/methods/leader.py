@@ -11,10 +11,10 @@ from torch import Tensor
 
 from firstsight.accuracy import strict_accuracy
 from firstsight.methods.classifier import LinearNetwork
+from firstsight.methods.simulation import Simulated, simulated, thirds
 from firstsight.networks import FeatureNetwork
 from firstsight.register.features import FeatureRegister, Metric, closed_set_features
 
-FOLDS = 3  # every known category plays a new one once
 REACHES = 24  # radii that are tried
 
 
@@ -52,7 +52,7 @@ class LeaderClustering(Leaders, LinearNetwork):
 def chosen_reach(rows: NDArray[np.float32], labels: NDArray[np.int64], metric: Metric, seed: int = 0) -> float:
     """The radius under which simulated discovery is most accurate, over all folds."""
     generator = np.random.default_rng(seed)
-    streams = [HeldOut(rows, labels, metric, fold, generator) for fold in range(FOLDS)]
+    streams = [HeldOut(rows, labels, metric, simulated(labels, new, generator)) for new in thirds(labels)]
     low, high = np.quantile(np.concatenate([stream.nearest for stream in streams]), (0.02, 0.98))
     tried = np.linspace(low, high, REACHES)
     scores = np.array([np.mean([stream.accuracy(float(reach)) for stream in streams]) for reach in tried])
@@ -61,29 +61,14 @@ def chosen_reach(rows: NDArray[np.float32], labels: NDArray[np.int64], metric: M
 
 
 class HeldOut:
-    """A stream of support images: a third of the categories are new to it, and half of the others' images arrive."""
+    """A simulated stream, to be decided with the means of what teaches."""
 
-    def __init__(
-        self,
-        rows: NDArray[np.float32],
-        labels: NDArray[np.int64],
-        metric: Metric,
-        fold: int,
-        generator: np.random.Generator,
-    ) -> None:
-        categories = np.unique(labels)
-        new = categories[fold % len(categories) :: FOLDS] if len(categories) > 1 else categories[:0]
+    def __init__(self, rows: NDArray[np.float32], labels: NDArray[np.int64], metric: Metric, stream: Simulated) -> None:
         self.metric = metric
-        centres, arriving = [], [np.flatnonzero(np.isin(labels, new))]
-        for category in np.setdiff1d(categories, new):
-            own = generator.permutation(np.flatnonzero(labels == category))
-            half = (len(own) + 1) // 2
-            centres.append(rows[own[:half]].mean(0))
-            arriving.append(own[half:])
+        taught = labels[stream.teaching]
+        centres = [rows[stream.teaching[taught == category]].mean(0) for category in np.unique(taught)]
         self._names, self._points = [str(i) for i in range(len(centres))], np.stack(centres)
-        order = generator.permutation(np.concatenate(arriving))
-        self.rows, self.truth = rows[order], labels[order]
-        self.known = ~np.isin(self.truth, new)
+        self.rows, self.truth, self.known = rows[stream.arriving], labels[stream.arriving], stream.known
         self.nearest = closed_set_features(metric, self._names, self._points).assign_many(self.rows).distance
 
     def accuracy(self, reach: float) -> float:

@@ -25,6 +25,7 @@ from firstsight.config import Rule, Settings
 from firstsight.data.images import ImageLike, Pixels, Preprocess, prepared
 from firstsight.devices import mixed_precision, plain_precision
 from firstsight.methods.catalogue import network_of
+from firstsight.methods.examples import Examples
 from firstsight.methods.folding import safely_folded
 from firstsight.networks import AnyRegister, HashNetwork, Network
 from firstsight.protocols import Encoded, Provenance
@@ -52,6 +53,7 @@ class Model:
     network: Network
     device: torch.device
     report: dict[str, Any] = field(default_factory=dict)
+    examples: Examples | None = None  # the support images that stand for what it learned, if it was fitted with them
     exact: bool = False  # whether an image's row is the same bits whatever images are encoded with it
 
     @classmethod

@@ -47,7 +47,7 @@ class SimGcdFixed(SimGcdFeatures, FixedCentres):
         self.hash_head = HashHead(BOTTLENECK, s.bits, s.hash_head, s.hash_norm, s.hash_hidden)
 
     def forward(self, stem: Tensor) -> Outputs:
-        z = self.image_features(stem)
+        z = self.features(stem)
         return Outputs(z, self.hash_head(self.projector(z)), self.centres)
 
     def rows(self, stem: Tensor) -> Tensor:

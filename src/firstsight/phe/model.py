@@ -49,17 +49,24 @@ class PHE(HashNetwork):
         """Let prototypes start at features of their category's support images, if asked (the paper: at random)."""
         if self.settings.prototype_start == "support":
             self.eval()
-            features = torch.cat([self.image_features(stem) for stem in stems]).float()
+            features = torch.cat([self.features(stem) for stem in stems]).float()
             self.prototypes.copy_(support_prototypes(features, labels, self.categories, self.settings.prototypes))
 
-    def image_features(self, stem: Tensor) -> Tensor:
+    def features(self, stem: Tensor) -> Tensor:
         """z = H_f(E(x)), from the trunk's output."""
         features: Tensor = self.feature_head(self.tail(stem))
         return features
 
+    def points(self) -> Tensor | None:
+        """The prototypes (Sec. 4.4), unless no image was ever compared with them in training."""
+        return self.prototypes if self.settings.gamma else None
+
+    def similarity(self, features: Tensor, points: Tensor) -> Tensor:
+        return prototype_similarity(features, points, self.settings.similarity)  # Eq. 1
+
     def rows(self, stem: Tensor) -> Tensor:
         """b = H_h(z): its signs are the image's code."""
-        features: Tensor = self.hash_head(self.image_features(stem))
+        features: Tensor = self.hash_head(self.features(stem))
         return features
 
     def hash_centres(self) -> Tensor:
@@ -67,7 +74,7 @@ class PHE(HashNetwork):
         return self.hash_head.centres(category_means(self.prototypes, self.settings.prototypes))
 
     def forward(self, stem: Tensor) -> Outputs:
-        z = self.image_features(stem)
+        z = self.features(stem)
         return Outputs(z, self.hash_head(z), self.hash_centres())
 
     def losses(self, outputs: Outputs, labels: Tensor, generator: torch.Generator | None = None) -> dict[str, Tensor]:
@@ -87,9 +94,8 @@ class PHE(HashNetwork):
 
     def representation_loss(self, features: Tensor, labels: Tensor, generator: torch.Generator | None) -> Tensor:
         """L_p: images are classified by how alike they are to every category's prototypes."""
-        s = self.settings
-        similarities = prototype_similarity(features, self.prototypes, s.similarity)  # Eq. 1
-        return prototype_loss(similarities, labels, s.prototypes, s.theta, generator)  # Eq. 2
+        similarities = self.similarity(features, self.prototypes)  # Eq. 1
+        return prototype_loss(similarities, labels, self.settings.prototypes, self.settings.theta, generator)  # Eq. 2
 
     @torch.no_grad()
     def finish(self, rows: Tensor, labels: Tensor) -> None:

@@ -104,6 +104,12 @@ class CodeRegister(Roster):
         nearest = np.argsort(apart, kind="stable")[:limit]
         return [Candidate(self.names[self._owner_of[i]], int(apart[i])) for i in nearest if apart[i] <= within]
 
+    def differing(self, row: NDArray[Any], category: str) -> tuple[int, ...]:
+        """The bits, from 1, in which a code differs from the nearest centre of a category."""
+        own = self.centres[np.array(self._owner_of) == self._position[category]]
+        nearest = own[hamming(own, row).argmin()]
+        return tuple((np.flatnonzero(unpack(nearest ^ row, self.bits)[0] > 0) + 1).tolist())
+
     @property
     def _chunk(self) -> int:
         return CHUNK

@@ -25,7 +25,7 @@ Floats: TypeAlias = NDArray[np.float64]
 class LearningRegister(Naming, ABC):
     """The nearest category within the radius answers and takes the row in; else the row founds one.
 
-    A kind says what it starts from (`_begin`), how far a row is from every category (`_distances`) and what a
+    A kind says what it starts from (`_begin`), how far a row is from every category (`distances`) and what a
     category becomes by a row (`_take`). A distance may depend on all that came before.
     """
 
@@ -47,7 +47,7 @@ class LearningRegister(Naming, ABC):
         """Forget all rows: the known categories as they were at the start."""
 
     @abstractmethod
-    def _distances(self, row: Floats) -> Floats:
+    def distances(self, row: Floats) -> Floats:
         """How far a row is from every category, in order of position; infinite where one cannot answer."""
 
     @abstractmethod
@@ -171,14 +171,23 @@ class LearningRegister(Naming, ABC):
             confidence=confidence,
         )
 
+    def answer_again(self, rows: NDArray[Any]) -> NDArray[np.int32]:
+        """The category each row would be answered with now, by position, -1 for none: hindsight. Changes nothing."""
+        again = np.full(len(rows), -1, dtype=np.int32)
+        for i, row in enumerate(rows):
+            distances = self.distances(self._checked(row))
+            if len(distances) and distances.min() <= self.radius:
+                again[i] = distances.argmin()
+        return again
+
     def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
-        distances = self._distances(self._checked(row))
+        distances = self.distances(self._checked(row))
         near = np.argsort(distances, kind="stable")[:limit]
         return [Candidate(self.names[i], float(distances[i])) for i in near if distances[i] <= within]
 
     def _look(self, row: Floats) -> tuple[int, int, Floats]:
         """The nearest category and the next, -1 for none, and the distances."""
-        distances = self._distances(row)
+        distances = self.distances(row)
         self.comparisons += len(distances)
         near = [int(i) for i in _two_smallest(distances) if np.isfinite(distances[i])]
         nearest, second = [*near, -1, -1][:2]

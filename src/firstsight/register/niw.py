@@ -120,7 +120,7 @@ class NiwRegister(LearningRegister):
                 self._widen(at, row)
             self._renew(at)
 
-    def _distances(self, row: Floats) -> Floats:
+    def distances(self, row: Floats) -> Floats:
         """Log odds of a new category against each: how far the row is from its mean, less what A explains of that."""
         n = self._count
         off = row - self._means[:n]

@@ -60,7 +60,7 @@ class PrototypeRegister(LearningRegister):
         self._count = self.known
         self._prototypes, self._marks = _unit(self._first[0]), self._first[1].copy()
 
-    def _distances(self, row: Floats) -> Floats:
+    def distances(self, row: Floats) -> Floats:
         return np.asarray(self._marks[: self._count] - self._cosines(row))
 
     def _take(self, position: int, row: Floats) -> None:

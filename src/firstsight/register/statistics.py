@@ -8,7 +8,7 @@ times how many rows that has, against its density under a category nothing is kn
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,22 +32,24 @@ class Spread:
     within: Floats  # W, one entry per dimension
     between: Floats  # B
     concentration: float  # log of it
-    trusted: float = 5.0
+    trusted: float = 3.0
     sharpness: float = 1.0
 
     def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
         """Expectation and variance of the means of categories with so many rows (K,) of these sums (K, D)."""
-        believed = np.minimum(counts, self.trusted)[:, None]
-        variance = 1 / (1 / self.between + believed / self.within)
-        mean = sums / np.maximum(counts, 1)[:, None]
-        return variance * mean * believed / self.within, variance
+        counts, sums = self.believed(counts, sums)
+        variance = 1 / (1 / self.between + counts[:, None] / self.within)
+        return variance * sums / self.within, variance
+
+    def believed(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
+        """Counts and sums as if no category had more rows than are trusted, with the same mean."""
+        share = np.minimum(1, self.trusted / np.maximum(counts, 1))
+        return counts * share, sums * share[:, None]
 
     def evidence(self, counts: Floats, sums: Floats) -> Floats:
-        """Log marginal likelihood of the rows of each category, less that of rows which share nothing."""
-        believed = np.minimum(counts, self.trusted)[:, None]
-        mean = sums / np.maximum(counts, 1)[:, None]
-        gain = believed * self.between / self.within
-        terms = believed * mean**2 / self.within * gain / (1 + gain) - np.log1p(gain)
+        """Log marginal likelihood of the rows of each category, less what it has in all categories."""
+        gain = counts[:, None] * self.between / self.within
+        terms = sums**2 * self.between / self.within**2 / (1 + gain) - np.log1p(gain)
         return 0.5 * np.asarray(terms.sum(axis=1))
 
 
@@ -114,12 +116,17 @@ class StatisticsRegister(LearningRegister):
         """The sum of every category's rows."""
         return self._sums[: len(self.names)]
 
-    def likeness(self, one: str, other: str) -> float:
-        """The log Bayes factor for two categories being one: above 0 speaks for a merge."""
-        at = [self._position[one], self._position[other]]
-        counts, sums = self._counts[at], self._sums[at]
-        together = self.spread.evidence(counts.sum(keepdims=True), sums.sum(axis=0, keepdims=True))
-        return float(together[0] - self.spread.evidence(counts, sums).sum())
+    def alike(self) -> Iterator[tuple[str, str, float]]:
+        """Pairs of categories that are rather one than two, not both known, with the log of that Bayes factor."""
+        counts, sums = self.spread.believed(self.counts, self.sums)
+        alone = self.spread.evidence(counts, sums)
+        here = np.flatnonzero(self.counts > 0)
+        for new in here[here >= self.known]:
+            others = here[here < new]
+            together = self.spread.evidence(counts[others] + counts[new], sums[others] + sums[new])
+            factors = together - alone[others] - alone[new]
+            for other in np.flatnonzero(factors > 0):
+                yield self.names[others[other]], self.names[new], float(factors[other])
 
     # ------------------------------------------------------------------ deciding
 
@@ -135,7 +142,7 @@ class StatisticsRegister(LearningRegister):
         if len(counts):
             self._renew(slice(0, len(counts)))
 
-    def _distances(self, row: Floats) -> Floats:
+    def distances(self, row: Floats) -> Floats:
         """Log odds of a new category against each: one product of the row's squares and values with a matrix."""
         squares = row * row
         known = self._weights[: len(self.names)] @ np.concatenate([squares, row]) + self._offsets[: len(self.names)]

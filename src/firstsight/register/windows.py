@@ -77,7 +77,7 @@ class WindowRegister(LearningRegister):
             self._windows[-1].extend(points)
             self._renew(len(self._windows) - 1)
 
-    def _distances(self, row: Floats) -> Floats:
+    def distances(self, row: Floats) -> Floats:
         """A log density is a polynomial of a point's products and values: one product with a matrix for all."""
         n, point = len(self._windows), row[: len(self.shared)]
         terms = np.concatenate([point[self._pairs[0]] * point[self._pairs[1]], point])

@@ -111,6 +111,12 @@ class Catalogue:
         numbers = np.array(self.numbers, dtype=np.int64)[here]
         return numbers, owner[homes] if len(owner) else homes, flags[here] & PLACED != 0
 
+    def members(self, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[bytes, str]]:
+        """Of the rows of images by number, those there are, each with the category it is in."""
+        numbers, owners, _ = self.columns()
+        here = dict(zip(numbers.tolist(), owners.tolist(), strict=True))
+        return ((row, self.order[here[number]]) for number, row in rows if number in here)
+
     def centres(self) -> Iterator[tuple[bytes, str, str]]:
         """(row, category it answers for, category it was made for) by rank: people's newest first, then the oldest."""
         here = [c for c in self.categories.values() if not c.gone]

@@ -22,7 +22,7 @@ from firstsight.files import FileLock, new_file
 from firstsight.store import schema
 from firstsight.store.connection import Sync, beside, connect, damaged, errors, locked
 from firstsight.store.contents import Contents
-from firstsight.store.events import BY_RULE, Event, Recorded, from_columns, to_columns
+from firstsight.store.events import BY_RULE, Assigned, Event, Recorded, from_columns, to_columns
 
 COLUMNS = "number, kind, at, body, row, content, crc"
 PAGE = 1000  # events read at once
@@ -205,12 +205,10 @@ class SqliteLog:
 
     def rows(self) -> Iterator[tuple[int, bytes]]:
         """Every image that has been read, by number, and its row."""
+        query = "SELECT number, row FROM events WHERE number > ? AND number <= ? AND kind = ? ORDER BY number"
         for after in range(0, self.length, PAGE):
-            query = (
-                "SELECT number, row FROM events WHERE number > ? AND number <= ? AND kind = 'Assigned' ORDER BY number"
-            )
             with errors(self.path), self._turn:
-                page = self._db.execute(query, (after, min(self.length, after + PAGE))).fetchall()
+                page = self._db.execute(query, (after, min(self.length, after + PAGE), Assigned.__name__)).fetchall()
             yield from page
 
     def newest(self) -> Iterator[Recorded]:

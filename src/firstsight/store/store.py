@@ -5,7 +5,7 @@ Whatever this acknowledges is on the disk first. The register and the catalogue 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -121,11 +121,11 @@ class Store:
         """The register as of the last event."""
         with self.lock:
             if self._stale:
-                row_from = self._register.row_from
+                row_from, rows = self._register.row_from, self.log.rows() if self._register.learns else ()
                 self._register.rebuild(
                     (Centre(row_from(row), category, home) for row, category, home in self.catalogue.centres()),
                     self.catalogue.names,
-                    self._members() if self._register.learns else (),
+                    ((row_from(row), category) for row, category in self.catalogue.members(rows)),
                 )
                 self._register.radius = self.catalogue.radius
                 self._stale = False
@@ -245,15 +245,6 @@ class Store:
                 answers[i] = self._register.assign(arrival.row)
             elif answer is not None and answer.decided_by == "person":
                 self._register.learn(arrival.row, str(answer.category))
-
-    def _members(self) -> Iterator[tuple[NDArray[Any], str]]:
-        """The rows of all images there are, by arrival, with the categories they are in now."""
-        numbers, owners, _ = self.catalogue.columns()
-        here = dict(zip(numbers.tolist(), owners.tolist(), strict=True))
-        row_from, order = self._register.row_from, self.catalogue.order
-        for number, row in self.log.rows():
-            if number in here:
-                yield row_from(row), order[here[number]]
 
     def _placed_before(self, content: bytes) -> Assignment | None:
         """The answer to an image that a person placed before, if one did."""

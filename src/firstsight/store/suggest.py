@@ -1,7 +1,8 @@
 """Pairs of categories that may be the same, with the reason.
 
 Two signs speak for it: their centres are hardly farther apart than one ball reaches, and images of one lay within the
-radius of the other too. Two known categories are never suggested: whoever taught them said they differ. Nor is a pair
+radius of the other too. A register of statistics weighs it instead: the Bayes factor of one category against two. Two
+known categories are never suggested: whoever taught them said they differ. Nor is a pair
 whose merge a person took back.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store.events import Assigned, Merged
 from firstsight.store.store import Store
 
@@ -35,19 +37,37 @@ def suggest(store: Store, limit: int = 20) -> list[Suggestion]:
 def _suggest(store: Store, limit: int) -> list[Suggestion]:
     catalogue = store.catalogue
     sizes = Counter(catalogue.order[i] for i in catalogue.columns()[1].tolist())
+    if isinstance(store.register, StatisticsRegister):
+        return _by_statistics(store, store.register, sizes)[:limit]
     shared = _between(store)
     apart = _centre_distances(store)
     suggestions = []
     for pair in (shared.keys() | apart.keys()) - _rejected(store):
         one, other = sorted(pair)
-        known = [catalogue.categories[id].known for id in (one, other)]
-        if all(known):
+        if catalogue.categories[one].known and catalogue.categories[other].known:
             continue
-        into, category = (one, other) if (known[0], sizes[one]) >= (known[1], sizes[other]) else (other, one)
         share = shared[pair] / max(1, min(sizes[one], sizes[other]))
         nearness = _nearness(apart[pair], catalogue.radius) if pair in apart else 0.0
-        suggestions.append(Suggestion(category, into, share + nearness, _reason(store, pair, shared, apart)))
+        reason = _reason(store, pair, shared, apart)
+        suggestions.append(Suggestion(*_smaller_first(store, pair, sizes), share + nearness, reason))
     return sorted(suggestions, key=lambda s: (-s.score, s.category))[:limit]
+
+
+def _by_statistics(store: Store, register: StatisticsRegister, sizes: Counter[str]) -> list[Suggestion]:
+    rejected, suggestions = _rejected(store), []
+    for one, other, factor in register.alike():
+        pair = frozenset((one, other))
+        if pair not in rejected:
+            reason = f"e^{factor:.1f} times as probable as one category than as two"
+            suggestions.append(Suggestion(*_smaller_first(store, pair, sizes), factor, reason))
+    return sorted(suggestions, key=lambda s: (-s.score, s.category))
+
+
+def _smaller_first(store: Store, pair: frozenset[str], sizes: Counter[str]) -> tuple[str, str]:
+    """What to merge into what: the smaller into the larger, a new one into a known one."""
+    one, other = sorted(pair)
+    known = [store.catalogue.categories[id].known for id in (one, other)]
+    return (other, one) if (known[0], sizes[one]) >= (known[1], sizes[other]) else (one, other)
 
 
 def _between(store: Store) -> Counter[frozenset[str]]:

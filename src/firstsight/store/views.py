@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from firstsight.errors import StoreError
+from firstsight.protocols import CONFIRMED
 from firstsight.store.events import (
     Assigned,
     Confirmed,
@@ -36,6 +37,11 @@ class Summary:
     images: int
     placed: int  # of them put there or confirmed by a person
     merged: tuple[str, ...]  # the ids that stand for it since they were merged into it
+
+    @property
+    def tentative(self) -> bool:
+        """Whether it is new and rests on so few images, none of them placed by a person, that it may be a mistake."""
+        return not self.known and not self.placed and self.images < CONFIRMED
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from firstsight.devices import pick_device
 from firstsight.errors import ModelError, SettingsError
 from firstsight.files import digest
 from firstsight.methods.catalogue import named
+from firstsight.methods.examples import choose
 from firstsight.methods.folder import is_model, load_model, save_model
 from firstsight.methods.model import Category, Model
 from firstsight.protocols import Progress, Silent
@@ -34,13 +35,15 @@ def fit(
     device: str = "auto",
     resume: bool = False,
     checkpoint_every: float = 30.0,
+    thumbnails: bool = True,
     progress: Progress | None = None,
     **changes: Any,
 ) -> Model:
     """Train on FOLDER/<category>/<image>, or on a pack; save to `out` where one is named.
 
     `changes` are settings by name on top of `settings`. A run that was killed goes on with `resume`; on a CPU it
-    ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds.
+    ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds. With `thumbnails`, small
+    copies of some support images are kept with the model, for explaining its answers.
     """
     settings = named(Settings.of({**(settings or Settings()).as_dict(), **changes}))
     out = Path(out).absolute() if out is not None else None
@@ -57,6 +60,8 @@ def fit(
         model = untrained(settings, data, device)
         support = Support(data.labels, PixelCache(data.images, model.preprocess, progress), model, progress)
         _train(model, support, checkpoint, warnings, progress)
+        if thumbnails and model.examples is not None:
+            model.examples = model.examples.with_pictures(support.pixels.__getitem__)
         if out is not None:
             save_model(model, out, "".join(checkpoint.rows).encode())
             checkpoint.remove()
@@ -95,8 +100,10 @@ def _train(model: Model, support: Support, checkpoint: Checkpoint, warnings: lis
             train(model.network, support, checkpoint, on_epoch)
     network = model.network.eval()
     with torch.no_grad():
-        rows = torch.cat([network.rows(stem) for stem in support.central()]).float()
+        read = [(network.rows(stem), network.features(stem)) for stem in support.central()]
+        rows, features = (torch.cat(part).float() for part in zip(*read, strict=True))
         network.finish(rows, support.labels)
+        model.examples = choose(network, features, support.labels)
     report = network.report(rows.cpu().numpy(), support.labels.cpu().numpy())
     report["lines"] += warnings
     model.report = report | {"seconds": round(time.monotonic() - began, 1)}

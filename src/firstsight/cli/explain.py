@@ -1,0 +1,99 @@
+"""`firstsight explain` and `firstsight gallery`: why an image is what it is, and what a model learned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from firstsight._version import __version__
+from firstsight.cli.console import Device, Quiet, Verbose, configure, printable, say
+from firstsight.errors import DataError, SettingsError
+from firstsight.files import write_file
+
+if TYPE_CHECKING:
+    from firstsight.evidence.evidence import Evidence
+
+Trained = Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")]
+FORMATS = (".html", ".png", ".json")
+
+
+def explain(
+    model: Trained,
+    image: Annotated[Path, typer.Argument(help="An image file.", metavar="IMAGE")],
+    other: Annotated[Path | None, typer.Argument(help="Another, to be shown beside it.", metavar="IMAGE2")] = None,
+    register: Annotated[
+        Path | None,
+        typer.Option(help="Let what was discovered take part; the file is only read.", metavar="FILE.db"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A new file: a page (.html), a picture (.png) or data (.json).", metavar="FILE")
+    ] = None,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Tell why an image is what it is: what it is most like, which centres are near, where the model looked."""
+    configure(quiet, verbose)
+    check_new(out, FORMATS)
+    from firstsight.evidence.explain import explain as gather
+    from firstsight.methods.folder import load_model
+    from firstsight.store.store import Store
+
+    with nullcontext() if register is None else Store.open(register, write=False) as store:
+        trained = load_model(model, device)
+        cases = [gather(trained, each, store=store) for each in (image, other) if each is not None]
+    for case in cases:
+        print(f"{printable(case.image)}\t{printable(case.sentence)}")
+    if out is not None:
+        write_file(out, drawn(cases, out.suffix.lower()))
+        say(f" wrote {out}")
+
+
+def drawn(cases: Sequence[Evidence], suffix: str) -> bytes:
+    """Evidence in the format a file's name asks for."""
+    if suffix == ".html":
+        from firstsight.evidence.html import as_html
+
+        return as_html(cases)
+    if suffix == ".png":
+        from firstsight.evidence.png import as_png
+
+        return as_png(cases)
+    from firstsight.evidence.evidence import FORMAT
+
+    content = {"format": FORMAT, "firstsight": __version__, "images": [case.as_dict() for case in cases]}
+    return (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def gallery(
+    model: Trained,
+    out: Annotated[Path, typer.Option(help="A new file for the page.", metavar="FILE.html")],
+    device: Device = "auto",
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Write a page of all prototypes of every category, and point out duplicates and those that are never needed."""
+    configure(quiet, verbose)
+    check_new(out, (".html",))
+    from firstsight.evidence.gallery import as_page
+    from firstsight.methods.folder import load_model
+
+    page, summary = as_page(load_model(model, device), model.name)
+    write_file(out, page)
+    say(f" {summary}")
+    say(f" wrote {out}")
+
+
+def check_new(out: Path | None, formats: Sequence[str]) -> None:
+    """Refuse a file of a format there is none of, and one that is there."""
+    if out is None:
+        return
+    if out.suffix.lower() not in formats:
+        raise SettingsError(f"{out}: what should it be? allowed: {', '.join(formats)}", "name the file so")
+    if out.exists():
+        raise DataError(f"{out} exists already", "name a new file with --out, or remove it first")

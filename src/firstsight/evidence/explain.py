@@ -1,0 +1,138 @@
+"""`explain`: the evidence for one image, gathered from a model and a register. Changes neither."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from math import inf
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from firstsight.data.images import ImageLike, Pixels, describe, read, thumbnail
+from firstsight.errors import ImageError
+from firstsight.evidence.evidence import Evidence, Near
+from firstsight.evidence.looking import look
+from firstsight.evidence.points import TOP, Points, summed
+from firstsight.evidence.words import sentence
+from firstsight.methods.examples import SIDE
+from firstsight.methods.model import Model
+from firstsight.protocols import Assignment, Candidate, Register
+from firstsight.register.codes import CodeRegister
+from firstsight.store.store import Store
+from firstsight.store.views import images as images_of
+
+NEAREST = 3  # categories whose centres are shown
+LOOKED_FOR = 5  # images of a new category that are looked for, until one is still there
+
+
+def explain(model: Model, image: ImageLike, register: Register | None = None, store: Store | None = None) -> Evidence:
+    """Why this image is what it is: by the model's known categories, by a register, or by all that a store holds."""
+    pixels, content = _read(model, image)
+    if store is not None:
+        store.check_model(model.provenance)
+        register = store.register
+    register = model.register() if register is None else register
+    encoded = model.encode([pixels])
+    row = register.rows_of(encoded)[0]
+    points, names = Points(model), Names(model, store)
+    answer = names.given(register.match(row) if store is None else store.match(row, content))
+
+    def liking(features: Tensor) -> Tensor | None:
+        """How much it is like the most similar points: what a CNN's map is asked about."""
+        return points.similarity(features).topk(min(TOP, len(points))).values.sum() if len(points) else None
+
+    features, looked = look(model, torch.from_numpy(pixels.copy())[None], liking)
+    with torch.no_grad():
+        scores = points.similarity(features)[0].cpu().numpy() if len(points) else None
+    similar = () if scores is None else points.ranked(scores, lambda category: names.of(model.names[category]))
+    sums, near = summed(similar), _near(register, row, answer, names)
+    bits = register.bits if isinstance(register, CodeRegister) else None
+    return Evidence(
+        image=describe(image),
+        pixels=pixels,
+        answer=answer,
+        sentence=sentence(answer, near, sums, points.kind, points.each, bits, model.network.discovers),
+        kind=points.kind,
+        similar=similar,
+        sums=sums,
+        near=near,
+        values=() if bits is None else tuple(encoded.features[0].tolist()),
+        looked=looked,
+    )
+
+
+class Names:
+    """What people call categories, and pictures that show them."""
+
+    def __init__(self, model: Model, store: Store | None) -> None:
+        self.model, self.store = model, store
+
+    def of(self, category: str) -> str:
+        """A category's name, or that of the one it was merged into."""
+        if self.store is None:
+            return category
+        catalogue = self.store.catalogue
+        return catalogue.categories[catalogue.resolve(category)].name
+
+    def given(self, answer: Assignment) -> Assignment:
+        """The answer with its runner-up as people call it."""
+        other = answer.runner_up
+        return replace(answer, runner_up=other and Candidate(self.of(other.category), other.distance))
+
+    def picture(self, category: str) -> bytes | None:
+        """A known category by its most activated example; a new one by its first image that is still where it was."""
+        if category in self.model.names:
+            return self._example(self.model.names.index(category))
+        return None if self.store is None else next(self._kept(category), None)
+
+    def _example(self, category: int) -> bytes | None:
+        examples = self.model.examples
+        if examples is None or not len(own := np.flatnonzero(examples.category == category)):
+            return None
+        return examples.picture(int(own[examples.wins[own].argmax()]))
+
+    def _kept(self, category: str) -> Iterator[bytes]:
+        assert self.store is not None
+        for member in islice(images_of(self.store, category), LOOKED_FOR):
+            try:
+                picture, content = read(member.source)
+                if content.hex() == member.content:
+                    yield thumbnail(picture, SIDE)
+            except ImageError:  # moved, or never a file of its own
+                continue
+
+
+def _read(model: Model, image: ImageLike) -> tuple[Pixels, bytes]:
+    """What the model sees of an image, and the digest by which a store knows it."""
+    picture, content = read(image)
+    try:
+        return model.prepare(picture), content
+    except ImageError as error:  # which knows the bytes, but not whose they were
+        raise ImageError(describe(image), error.reason, error.remedy) from None
+
+
+def _near(register: Register, row: NDArray[Any], answer: Assignment, names: Names) -> tuple[Near, ...]:
+    """The nearest categories, each by its nearest centre; the one that answers and a known one are among them."""
+    nearest: dict[str, Candidate] = {}
+    for candidate in register.neighbours(row, inf, sys.maxsize):
+        nearest.setdefault(candidate.category, candidate)
+    known = {centre.category for centre in register.known_centres()}
+    first_known = next((each for each in nearest if each in known), None)
+    order = [*list(nearest)[:NEAREST], *(each for each in (answer.category, first_known) if each in nearest)]
+    return tuple(
+        Near(
+            category=names.of(each.category),
+            is_new=each.category not in known,
+            distance=each.distance,
+            within=each.distance <= register.radius,
+            differing=register.differing(row, each.category) if isinstance(register, CodeRegister) else (),
+            picture=names.picture(each.category),
+        )
+        for each in (nearest[category] for category in dict.fromkeys(order))
+    )

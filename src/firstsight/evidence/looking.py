@@ -1,0 +1,75 @@
+"""Where a model looked: the attention of a transformer's last block, or where a CNN found what makes images similar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isqrt
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from firstsight.methods.model import Model
+
+
+class Watch(TorchFunctionMode):
+    """Remembers what passes by in this thread: the last queries and keys, and the last feature map."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attending: tuple[Tensor, Tensor, float | None] | None = None
+        self.map: Tensor | None = None
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if func is F.scaled_dot_product_attention and len(args[0]) == 1:  # of the whole image, not of windows
+            self.attending = args[0], args[1], (kwargs or {}).get("scale")
+        elif isinstance(result, Tensor) and result.ndim == 4 and min(result.shape[2:]) > 1:
+            self.map = result
+        return result
+
+
+def look(
+    model: Model, pixels: Tensor, score: Callable[[Tensor], Tensor | None]
+) -> tuple[Tensor, NDArray[np.float32] | None]:
+    """The features of one image in fp32, and where the model looked; None where its architecture does not tell.
+
+    Of a CNN it is told where in the image that was found which makes its `score` high.
+    """
+    with Watch() as watch, torch.enable_grad():
+        stem = model.stem(pixels).detach().requires_grad_()
+        features = model.network.eval().features(stem)
+    if watch.attending is not None:
+        return features.detach(), _scaled(_attention(*watch.attending))
+    total = score(features)
+    with torch.no_grad():
+        channels = model.network.tail(stem).shape[1]
+    if watch.map is None or total is None or watch.map.shape[1] != channels:
+        return features.detach(), None
+    # a map the frozen trunk made is not part of the graph; what was pooled of it is
+    (gradient,) = torch.autograd.grad(total, watch.map if watch.map.requires_grad else stem)
+    weights = gradient[0].reshape(channels, -1).mean(1)
+    return features.detach(), _scaled(torch.einsum("c,chw->hw", weights, watch.map[0].detach()).clamp_min(0))
+
+
+def _attention(queries: Tensor, keys: Tensor, scale: float | None) -> Tensor:
+    """How the class token's attention falls on the patches, mean of all heads; of all tokens where there is none."""
+    tokens = queries.shape[2]
+    side = isqrt(tokens)
+    has_class_token = side * side != tokens
+    side = isqrt(tokens - 1) if has_class_token else side
+    asked = queries[0, :, :1] if has_class_token else queries[0]
+    scores = asked @ keys[0].transpose(-1, -2) * (asked.shape[-1] ** -0.5 if scale is None else scale)
+    mean = scores.softmax(-1).mean((0, 1)).detach()  # (tokens,)
+    return mean[-side * side :].reshape(side, side)  # registers and the class token come first
+
+
+def _scaled(values: Tensor) -> NDArray[np.float32] | None:
+    """From 0 to 1; None where there is nothing to see."""
+    grid: NDArray[np.float32] = values.float().cpu().numpy()
+    span = float(np.ptp(grid))
+    return (grid - grid.min()) / np.float32(span) if np.isfinite(span) and span > 0 else None

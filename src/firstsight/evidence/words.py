@@ -1,0 +1,101 @@
+"""An answer in plain words: what was decided, and what speaks for or against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from firstsight.evidence.evidence import Kind, Near, Sum
+from firstsight.protocols import Assignment
+
+FEW = {0: "none", 1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
+MUCH_ALIKE = 1.1  # distances other than bits that differ by no more than this factor count as equal
+
+
+def sentence(
+    answer: Assignment,
+    near: Sequence[Near],
+    sums: Sequence[Sum],
+    kind: Kind,
+    each: int,
+    bits: int | None,
+    discovers: bool,
+) -> str:
+    """What is decided and why.
+
+    `each` is how many of `kind` a category has, `bits` the length of a code, None where distances are not bits.
+    """
+    called = answer.name or answer.category
+    if answer.decided_by == "person":
+        return f"{called}: a person placed this very image there, and that comes before any rule."
+    if answer.category is None:
+        return f"{_new(answer, near, bits)} {_divided(sums, kind)}".strip()
+    if answer.is_new:
+        decided = f"{called} (discovered earlier): {_inside(answer, bits, discovers)} {_not_known(near, bits)}"
+        return f"{decided} {_divided(sums, kind)}".strip()
+    return f"{called}: {_inside(answer, bits, discovers)} {_own(str(called), sums, kind, each)}".strip()
+
+
+def _inside(answer: Assignment, bits: int | None, discovers: bool) -> str:
+    distance = answer.distance or 0
+    if not discovers:
+        return f"the nearest known category, {_amount(distance, bits)} away; this model never answers with a new one."
+    if bits is not None and distance == 0:
+        return "it has the very code of that category's centre."
+    return f"{_amount(distance, bits)} from its centre, inside its ball of radius {answer.radius:.3g}."
+
+
+def _not_known(near: Sequence[Near], bits: int | None) -> str:
+    """How far the nearest known category is from an image of a new one."""
+    known = [each for each in near if not each.is_new]
+    return (
+        f"Of the known ones {known[0].category} is nearest, {_amount(known[0].distance, bits)} away." if known else ""
+    )
+
+
+def _new(answer: Assignment, near: Sequence[Near], bits: int | None) -> str:
+    if not near:
+        return "New: there is no category yet."
+    close = [each for each in near if each.distance <= near[0].distance * (1 if bits is not None else MUCH_ALIKE)]
+    names = _listed([f"{each.category} ({_amount(each.distance, bits)} away)" for each in close])
+    if answer.radius == 0 and bits is not None:
+        return f"New: no category has its code; nearest {'is' if len(close) == 1 else 'are'} {names}."
+    if len(close) == 1:
+        return f"New: nearest is {names}, and it is outside that ball of radius {answer.radius:.3g}."
+    kinds = "categories" if any(each.is_new for each in close) else "known categories"
+    count, balls = ("two", "neither ball") if len(close) == 2 else ("several", "none of their balls")
+    return f"New: as close to {count} {kinds}, {names}, and inside {balls} (radius {answer.radius:.3g})."
+
+
+def _own(called: str, sums: Sequence[Sum], kind: Kind, each: int) -> str:
+    """Whether what the image is like is of the category that answers."""
+    if not sums:
+        return ""
+    total = sum(each.count for each in sums)
+    own = next((one for one in sums if one.category == called), Sum(called, 0, 0.0))
+    others = _listed([one.category for one in sums if one.category != called][:3])
+    if own.count == total:
+        return f"All {FEW[total]} {kind} it is most like are that category's own ({own.similarity:.2f} in all)."
+    of_all = f"f the {FEW[total]} {kind} it is most like, {FEW[own.count]} {'are' if own.count > 1 else 'is'}"
+    if 2 * own.count > min(each, total):
+        return f"O{of_all} that category's own ({own.similarity:.2f} in all)."
+    return f"But o{of_all} that category's own; others are of {others}: doubt it."
+
+
+def _divided(sums: Sequence[Sum], kind: Kind) -> str:
+    """Which known categories an image of none of them is like."""
+    if not sums:
+        return ""
+    total = sum(each.count for each in sums)
+    if len(sums) == 1:
+        return f"All {FEW[total]} {kind} it is most like are of {sums[0].category} ({sums[0].similarity:.2f} in all)."
+    names = [f"{each.category} ({each.similarity:.2f} in all)" for each in sums[:3]]
+    more = [f"{len(sums) - 3} more"] if len(sums) > 3 else []
+    return f"The {FEW[total]} {kind} it is most like are of {_listed([*names, *more])}."
+
+
+def _amount(distance: int | float, bits: int | None) -> str:
+    return f"{distance:.3g}" if bits is None else f"{distance} bit{'' if distance == 1 else 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,104 @@
+"""The support images that stand for what a model learned, chosen once after training and kept with it.
+
+A prototype is shown by the support image most like it (Sec. 4.4 of the paper). A category without prototypes is shown
+by its most typical images, which then are the evidence themselves. Explaining so needs no access to the support set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.numpy import load, save
+from torch import Tensor
+
+from firstsight.data.images import ImageLike, thumbnail
+from firstsight.networks import Network
+
+TYPICAL = 3  # support images that stand for a category without prototypes
+SIDE = 128  # of a kept picture, in pixels
+CHUNK = 1024  # points, or images, compared at a time
+COLUMNS = ("category", "image", "image_category", "wins")
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """One entry for each prototype or, where there are none, for each of a few support images per category."""
+
+    category: Integers  # the position of its category
+    image: Integers  # the support image that shows it, by its place in the support set,
+    image_category: Integers  # and the category of that one, which need not be its own
+    wins: Integers  # for how many support images it is the most activated of all
+    points: NDArray[np.float32] | None = None  # what images are compared with; None: the network's prototypes
+    pictures: dict[int, bytes] | None = None  # JPEG by support image; None: none were to be kept
+
+    def picture(self, entry: int) -> bytes | None:
+        """The JPEG that shows an entry, where one is kept."""
+        return None if self.pictures is None else self.pictures[int(self.image[entry])]
+
+    def with_pictures(self, image: Callable[[int], ImageLike]) -> Examples:
+        """The same with small copies of the support images that show them: squares without metadata."""
+        return replace(self, pictures={i: thumbnail(image(i), SIDE) for i in np.unique(self.image).tolist()})
+
+    def to_bytes(self) -> bytes:
+        """As one safetensors file."""
+        tensors = {name: getattr(self, name) for name in COLUMNS}
+        if self.points is not None:
+            tensors["points"] = self.points
+        if self.pictures is not None:
+            tensors["pictures"] = np.frombuffer(b"".join(self.pictures.values()), dtype=np.uint8)
+            tensors["picture_of"] = np.array([*self.pictures], dtype=np.int64)
+            tensors["picture_ends"] = np.cumsum([len(picture) for picture in self.pictures.values()], dtype=np.int64)
+        return save(tensors)
+
+    @classmethod
+    def of_bytes(cls, content: bytes) -> Examples:
+        tensors = load(content)
+        pictures = None
+        if "pictures" in tensors:
+            parts = np.split(tensors["pictures"], tensors["picture_ends"][:-1])
+            pictures = {int(i): part.tobytes() for i, part in zip(tensors["picture_of"], parts, strict=True)}
+        columns: dict[str, Any] = {name: tensors[name] for name in COLUMNS}
+        return cls(**columns, points=tensors.get("points"), pictures=pictures)
+
+
+@torch.no_grad()
+def choose(network: Network, features: Tensor, labels: Tensor) -> Examples:
+    """Which support images stand for what a trained network learned; `features` are its features of all of them."""
+    prototypes = network.points()
+    if prototypes is None:
+        shown = _typical(network, features, labels)
+        points, category = features[shown], labels[shown]
+    else:
+        points, each = prototypes, len(prototypes) // network.categories
+        category = torch.arange(network.categories).repeat_interleave(each)
+        shown = torch.cat([network.similarity(features, some).argmax(0) for some in torch.split(points, CHUNK)])
+    winner = torch.cat([network.similarity(some, points).argmax(1) for some in torch.split(features, CHUNK)])
+    return Examples(
+        category=_array(category),
+        image=_array(shown),
+        image_category=_array(labels[shown]),
+        wins=_array(torch.bincount(winner, minlength=len(points))),
+        points=None if prototypes is not None else _array(points),
+    )
+
+
+def _typical(network: Network, features: Tensor, labels: Tensor) -> Tensor:
+    """The few images of every category that are most like the mean of all its images."""
+    typical = []
+    for category in range(network.categories):
+        own = (labels == category).nonzero()[:, 0]
+        if len(own):
+            likeness = network.similarity(features[own].mean(0, keepdim=True), features[own])[0]
+            typical.append(own[likeness.argsort(descending=True, stable=True)[:TYPICAL]])
+    return torch.cat(typical)
+
+
+def _array(tensor: Tensor) -> NDArray[Any]:
+    return tensor.cpu().numpy()

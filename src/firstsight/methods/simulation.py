@@ -1,0 +1,46 @@
+"""Discovery simulated on the support set: some known categories play new ones, so that a rule can be tried on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Labels: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Positions in the support set: those that teach, and those that arrive, in turn. `known` is about the latter."""
+
+    teaching: Labels
+    arriving: Labels
+    known: NDArray[np.bool_]
+
+
+def simulated(labels: Labels, new: Labels, generator: np.random.Generator) -> Simulated:
+    """A stream of support images to which some categories are new; half of the others' images arrive as well."""
+    teaching, arriving = [], [np.flatnonzero(np.isin(labels, new))]
+    for category in np.setdiff1d(labels, new):
+        own = generator.permutation(np.flatnonzero(labels == category))
+        half = (len(own) + 1) // 2
+        teaching.append(own[:half])
+        arriving.append(own[half:])
+    order = generator.permutation(np.concatenate(arriving))
+    return Simulated(np.concatenate(teaching), order, ~np.isin(labels[order], new))
+
+
+def thirds(labels: Labels) -> list[Labels]:
+    """Every category plays a new one once; none does where there is but one."""
+    categories = np.unique(labels)
+    if len(categories) == 1:
+        return [categories[:0]] * 3
+    return [categories[fold % len(categories) :: 3] for fold in range(3)]
+
+
+def halves(labels: Labels, count: int, generator: np.random.Generator) -> list[Labels]:
+    """Half of the categories play new ones, as in the literature's protocol; drawn so many times."""
+    categories = np.unique(labels)
+    return [generator.permutation(categories)[: len(categories) // 2] for _ in range(count)]

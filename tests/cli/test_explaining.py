@@ -1,0 +1,79 @@
+"""`explain` and `gallery` as people type them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_commands import firstsight, refused
+
+from firstsight.store.store import Store
+
+
+@pytest.fixture
+def image(moths: Path) -> Path:
+    return min((moths / "stream").rglob("*.jpg"))
+
+
+def test_explain_says_why_and_writes_what_the_name_asks_for(model_folder: Path, image: Path, tmp_path: Path) -> None:
+    beginnings = {".html": b"<!doctype html>", ".png": b"\x89PNG", ".json": b"{"}
+    for suffix, beginning in beginnings.items():
+        out = tmp_path / f"why{suffix}"
+        result = firstsight("explain", model_folder, image, image, "--out", out, "--device", "cpu")
+        assert result.returncode == 0, result.stderr
+        first, second = result.stdout.splitlines()
+        assert first == second
+        assert first.startswith(f"{image}\t")
+        assert out.read_bytes().startswith(beginning)
+        assert f"wrote {out}" in result.stderr
+    assert len(json.loads((tmp_path / "why.json").read_text())["images"]) == 2
+    quiet = firstsight("explain", model_folder, image, "--device", "cpu", "--quiet")
+    assert (quiet.stdout.splitlines(), quiet.stderr) == ([first], "")
+
+
+def test_explain_only_reads_a_register(model_folder: Path, moths: Path, image: Path, tmp_path: Path) -> None:
+    file, cpu = tmp_path / "r.db", ("--device", "cpu")
+    firstsight("discover", model_folder, moths / "stream", "--register", file, "--radius", "0", *cpu)
+    with Store.open(file) as store:
+        new = next(c.id for c in store.catalogue.live() if not c.known)
+        source = store.log.event(store.catalogue.images(new)[0]).event.source  # type: ignore[union-attr]
+        store.rename(new, "Ghost")
+    before = file.read_bytes()
+    result = firstsight("explain", model_folder, source, "--register", file, "--out", tmp_path / "why.json", *cpu)
+    assert result.returncode == 0, result.stderr
+    assert file.read_bytes() == before
+    (found,) = json.loads((tmp_path / "why.json").read_text())["images"]
+    assert (found["category"], found["name"], found["near"][0]["category"]) == (new, "Ghost", "Ghost")
+
+
+def test_gallery_writes_a_page(model_folder: Path, tmp_path: Path) -> None:
+    result = firstsight("gallery", model_folder, "--out", tmp_path / "g.html", "--device", "cpu")
+    assert result.returncode == 0, result.stderr
+    assert "12 prototypes of 4 categories" in result.stderr
+    assert (tmp_path / "g.html").read_text().count("<section ") == 4
+
+
+def test_refusals(model_folder: Path, image: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken.html").touch()
+    (tmp_path / "bad.jpg").write_bytes(b"no picture")
+    explain = ("explain", model_folder)
+    refused(2, "allowed: .html, .png, .json", *explain, image, "--out", tmp_path / "why.pdf")
+    refused(2, "allowed: .html", "gallery", model_folder, "--out", tmp_path / "g.png")
+    refused(3, "exists already", *explain, image, "--out", tmp_path / "taken.html")
+    refused(3, "none.jpg: does not exist", *explain, tmp_path / "none.jpg")
+    refused(3, "bad.jpg: is not an image", *explain, tmp_path / "bad.jpg")
+    refused(8, "none.db: there is no such register", *explain, image, "--register", tmp_path / "none.db")
+    refused(4, "there is no model folder", "explain", tmp_path / "none", image)
+    assert not list(tmp_path.glob("*.db*"))
+
+
+def test_a_register_of_another_model_is_refused(
+    model_folder: Path, moths: Path, image: Path, tiny: dict[str, object], tmp_path: Path
+) -> None:
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in {**tiny, "epochs": 1, "seed": 5}.items()]
+    cpu = ("--device", "cpu")
+    made = firstsight("fit", moths / "support", "--out", tmp_path / "m", *flags, "--no-thumbnails", *cpu)
+    assert made.returncode == 0, made.stderr
+    firstsight("discover", tmp_path / "m", image, "--register", tmp_path / "r.db", *cpu)
+    refused(8, "another model", "explain", model_folder, image, "--register", tmp_path / "r.db", *cpu)

@@ -1,0 +1,114 @@
+"""The projection, the spread of categories it has not seen, and what simulated discovery chooses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from firstsight.methods.calibration import USUAL, Calibration, calibrated
+from firstsight.methods.catalogue import method
+from firstsight.methods.discriminant import fit_projection, held_out_spread, spread_of
+from firstsight.methods.firstsight import Firstsight
+from firstsight.methods.simulation import halves, simulated, thirds
+
+
+def clouds(
+    categories: int, images: int, width: int = 12, apart: float = 4.0, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Categories with means `apart` away in every dimension, images around them with variance 1."""
+    generator = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(categories), images)
+    means = apart * generator.standard_normal((categories, width))
+    return means[labels] + generator.standard_normal((len(labels), width)), labels
+
+
+def test_a_projection_makes_categories_round() -> None:
+    features, labels = clouds(20, 50)
+    features[:, 0] *= 2  # one direction in which everything varies more
+    rows = fit_projection(features, labels, 12)(features)
+    within = rows - np.stack([rows[labels == c].mean(0) for c in range(20)])[labels]
+    assert np.allclose(within.T @ within / len(rows), np.eye(12), atol=0.15)
+    between = np.cov(np.stack([rows[labels == c].mean(0) for c in range(20)]).T)
+    assert np.allclose(between - np.diag(np.diag(between)), 0, atol=0.3)
+
+
+def test_the_spread_by_hand() -> None:
+    """Categories {0, 2} and {10, 12}: W is 2, the means 1 and 11 have variance 50, less W / 2."""
+    within, between = spread_of(np.array([[0.0], [2], [10], [12]]), np.array([0, 0, 1, 1]))
+    assert within.tolist() == [2]
+    assert between.tolist() == [49]
+
+
+def test_the_spread_of_held_out_categories_is_found_without_bias() -> None:
+    features, labels = clouds(60, 40, apart=3.0)
+    within, between = held_out_spread(features, labels, 12)
+    assert np.mean(within) == pytest.approx(1, abs=0.1)
+    assert np.mean(between) == pytest.approx(9, rel=0.2)
+
+
+@pytest.mark.parametrize(("categories", "images"), [(1, 1), (1, 5), (2, 1), (5, 1), (3, 2)])
+def test_the_smallest_support_sets_give_numbers(categories: int, images: int) -> None:
+    features, labels = clouds(categories, images)
+    within, between = held_out_spread(features, labels, 12)
+    assert np.isfinite([*within, *between]).all()
+    assert (within > 0).all()
+    assert (between > 0).all()
+    assert np.isfinite(fit_projection(features, labels, 12)(features)).all()
+    assert calibrated(features, labels, 12, seed=0).concentration == USUAL
+
+
+def test_a_simulated_stream_teaches_half_and_keeps_the_new_ones_away() -> None:
+    labels = np.repeat(np.arange(6), 5)
+    generator = np.random.default_rng(0)
+    for new in [*thirds(labels), *halves(labels, 3, generator)]:
+        stream = simulated(labels, new, generator)
+        assert not np.isin(labels[stream.teaching], new).any()
+        assert sorted([*stream.teaching, *stream.arriving]) == list(range(30))
+        assert np.array_equal(stream.known, ~np.isin(labels[stream.arriving], new))
+        assert np.bincount(labels[stream.teaching], minlength=6).tolist() == [0 if c in new else 3 for c in range(6)]
+
+
+def test_calibration_finds_categories_that_are_there_to_be_found() -> None:
+    features, labels = clouds(24, 12, apart=3.0)
+    found = calibrated(features, labels, 12, seed=0)
+    assert found == calibrated(features, labels, 12, seed=0)
+    assert isinstance(found, Calibration)
+    network = Firstsight(nn.Identity(), 12, 12, method("firstsight").settings())
+    support = torch.from_numpy(features[labels < 12]).float()
+    with torch.no_grad():
+        network.finish(network.rows(support), torch.from_numpy(labels[labels < 12]))
+        rows = network.rows(torch.from_numpy(features).float()).numpy()
+    order = np.random.default_rng(0).permutation(len(rows))
+    answers = network.register([str(i) for i in range(12)]).assign_many(rows[order])
+    counts = np.bincount(answers.category)
+    assert (counts >= 3).sum() == pytest.approx(24, abs=3)
+    known = labels[order] < 12
+    assert (answers.category[known] == labels[order][known]).mean() > 0.9
+
+
+def test_the_rows_of_an_image_do_not_depend_on_the_precision_of_the_backbone() -> None:
+    features, labels = clouds(5, 6)
+    network = Firstsight(nn.Identity(), 12, 5, method("firstsight").settings())
+    stem = torch.from_numpy(features).float()
+    with torch.no_grad():
+        network.finish(network.rows(stem), torch.from_numpy(labels))
+        plain = network.rows(stem)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            assert torch.equal(network.rows(stem), plain)
+
+
+def test_its_state_survives_saving() -> None:
+    features, labels = clouds(5, 6)
+    made, loaded = (Firstsight(nn.Identity(), 12, 5, method("firstsight").settings()) for _ in range(2))
+    with torch.no_grad():
+        made.finish(made.rows(torch.from_numpy(features).float()), torch.from_numpy(labels))
+    state: dict[str, Any] = made.state_dict()
+    loaded.load_state_dict(state)
+    names = list("abcde")
+    assert loaded.register(names).header() == made.register(names).header()
+    assert made.closed_set(names).match(np.full(12, 99, dtype=np.float32)).category in names

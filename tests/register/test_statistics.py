@@ -1,0 +1,201 @@
+"""Categories as counts and sums: the odds by hand, what edits do to them, and that the log says it all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from math import log
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from firstsight.cli.main import app
+from firstsight.errors import ModelError, SettingsError
+from firstsight.protocols import Provenance
+from firstsight.register.kinds import of_header
+from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.store.store import Arrival, Store
+from firstsight.store.suggest import suggest
+from firstsight.store.views import summaries
+
+MODEL = Provenance("f" * 64, 1, "cpu", "fp32")
+
+
+def fresh(concentration: float = 0.0, radius: float = 0.0, trusted: float = 3.0) -> StatisticsRegister:
+    """Two known categories of four rows each, around (0, 0) and (9, 0); W is 1, B is 25."""
+    spread = Spread(np.ones(2), np.full(2, 25.0), concentration, trusted)
+    sums = 4 * np.array([[0.0, 0], [9, 0]])
+    return StatisticsRegister(spread, ["ant", "bee"], np.array([4, 4]), sums, radius)
+
+
+def row(*values: float) -> NDArray[np.float32]:
+    return np.array(values, dtype=np.float32)
+
+
+def test_the_odds_by_hand() -> None:
+    """One dimension, W = 1, B = 3, one row at 2: the mean is 1.5 with variance 0.75, a new mean 0 with variance 3."""
+    spread = Spread(np.ones(1), np.full(1, 3.0), concentration=log(5), trusted=10)
+    register = StatisticsRegister(spread, ["ant"], np.array([1]), np.array([[2.0]]))
+    at_one = -(0.5**2) / (2 * 1.75) - 0.5 * log(1.75)
+    new = log(5) - 1 / (2 * 4) - 0.5 * log(4)
+    answer = register.match(row(1.0))
+    assert answer.distance == pytest.approx(new - at_one)
+    assert answer.category is None
+    assert answer.runner_up is not None
+    assert answer.runner_up.category == "ant"
+    assert answer.confidence == pytest.approx(1 / (1 + np.exp(at_one - new)))
+
+
+def test_counts_speak_and_are_trusted_up_to_a_limit() -> None:
+    spread = Spread(np.ones(1), np.full(1, 3.0), 0.0, trusted=2)
+    many = StatisticsRegister(spread, ["ant"], np.array([8]), np.array([[8.0]]))
+    few = StatisticsRegister(spread, ["ant"], np.array([2]), np.array([[2.0]]))
+    apart = (few.match(row(1.0)).distance or 0) - (many.match(row(1.0)).distance or 0)
+    assert apart == pytest.approx(log(8 / 2))  # the mean is believed alike, the size counts as it is
+
+
+def test_rows_join_what_they_are_near_and_found_what_they_are_not() -> None:
+    register = fresh()
+    answers = register.assign_many(np.stack([row(8, 1), row(0, 9), row(0, 8), row(1, 0)]))
+    assert [answer.category for answer in answers] == ["bee", "new-1", "new-1", "ant"]
+    assert [answer.created for answer in answers] == [False, True, False, False]
+    assert register.counts.tolist() == [5, 5, 2]
+    assert register.sums[2].tolist() == [0, 17]
+
+
+def test_the_dial_goes_from_splitting_to_merging() -> None:
+    between = row(3, 3)
+    assert fresh(radius=-50).match(between).category is None
+    assert fresh(radius=50).match(between).category == "ant"
+    with pytest.raises(SettingsError, match="finite"):
+        fresh(radius=float("inf"))
+
+
+def test_rows_that_cannot_be_compared_are_refused() -> None:
+    with pytest.raises(ModelError, match="not a finite number"):
+        fresh().match(row(np.nan, 0))
+    with pytest.raises(ModelError, match="another length"):
+        fresh().match(row(1, 2, 3))
+
+
+points = st.lists(st.tuples(*[st.floats(-20, 20, width=32)] * 2), min_size=1, max_size=30)
+
+
+@given(points)
+def test_many_are_one_by_one_and_the_header_starts_the_same(values: list[tuple[float, float]]) -> None:
+    given_rows = np.array(values, dtype=np.float32)
+    one, many = fresh(), of_header(json.loads(json.dumps(fresh().header())))
+    loop = [one.assign(each) for each in given_rows]
+    assert list(many.assign_many(given_rows)) == loop
+    assert [a.category for a in loop if a.created] == [f"new-{i + 1}" for i in range(sum(a.created for a in loop))]
+    assert all(0 < (a.confidence or 0) <= 1 for a in loop)
+
+
+@given(points)
+def test_the_order_of_arrival_does_not_change_what_the_same_members_make(values: list[tuple[float, float]]) -> None:
+    given_rows = np.array(values, dtype=np.float32)
+    live, rebuilt, shuffled = fresh(), fresh(), fresh()
+    members = [(each, str(live.assign(each).category)) for each in given_rows]
+    rebuilt.rebuild(rebuilt.known_centres(), (), members)
+    assert np.array_equal(live.sums, rebuilt.sums)
+    assert live.next_name() == rebuilt.next_name() or not live.names[2:]
+    shuffled.rebuild(shuffled.known_centres(), (), members[::-1])
+    order = [shuffled.names.index(name) for name in live.names]
+    assert np.allclose(shuffled.sums[order], live.sums, rtol=0, atol=1e-9)
+
+
+def arrival(name: str, *values: float) -> Arrival:
+    return Arrival(name, hashlib.sha256(name.encode()).digest(), row(*values))
+
+
+def discovered(path: Path) -> Store:
+    """Two new categories above and below, three images each."""
+    store = Store.create(path, fresh(), MODEL)
+    rows = [(0, 9), (0, -9), (1, 9), (1, -9), (0, 10), (0, -10)]
+    store.record([arrival(f"{i}.jpg", *each) for i, each in enumerate(rows)], MODEL)
+    return store
+
+
+def register_of(store: Store) -> StatisticsRegister:
+    assert isinstance(store.register, StatisticsRegister)
+    return store.register
+
+
+def totals(store: Store) -> dict[str, list[float]]:
+    register = register_of(store)
+    return {name: [n, *s] for name, n, s in zip(register.names, register.counts, register.sums.tolist(), strict=True)}
+
+
+def test_a_merge_is_an_addition_and_undo_takes_it_back(tmp_path: Path) -> None:
+    with discovered(tmp_path / "r.db") as store:
+        before = totals(store)
+        store.merge("new-2", into="new-1")
+        assert totals(store)["new-1"] == [6, 2, 0]
+        assert "new-2" not in totals(store)
+        store.undo()
+        assert totals(store) == before
+
+
+def test_a_store_opened_again_has_the_same_statistics_to_the_bit(tmp_path: Path) -> None:
+    with discovered(tmp_path / "r.db") as store:
+        before = totals(store)
+    with Store.open(tmp_path / "r.db") as again, Store.open(tmp_path / "r.db", write=False) as reader:
+        assert totals(again) == before == totals(reader)
+        again.record([arrival("more.jpg", 0, 9.5)], MODEL)
+        reader.refresh()
+        assert totals(reader) == totals(again) != before
+
+
+def test_what_people_move_and_split_teaches(tmp_path: Path) -> None:
+    with discovered(tmp_path / "r.db") as store:
+        store.move([store.catalogue.images("new-2")[0]], to="ant")
+        assert totals(store)["ant"] == [5, 0, -9]
+        store.split(store.catalogue.images("new-1")[:2], "owl")
+        assert totals(store)["new-1"] == [1, 0, 10]
+        assert totals(store)["new-3"] == [2, 1, 18]
+        store.undo()
+        store.undo()
+        assert totals(store)["ant"] == [4, 0, 0]
+
+
+def test_an_image_a_person_placed_is_a_lesson_when_it_comes_again(tmp_path: Path) -> None:
+    with discovered(tmp_path / "r.db") as store:
+        store.move([store.catalogue.images("new-2")[0]], to="ant")
+        again, next_one = store.record([arrival("1.jpg", 0, -9), arrival("n.jpg", 0, -9)], MODEL)
+        assert (again.category, again.decided_by) == ("ant", "person")
+        assert next_one.decided_by == "rule"
+        assert totals(store)["ant"][0] == 6
+    with Store.open(tmp_path / "r.db") as reopened:
+        assert totals(reopened)["ant"][0] == 6
+
+
+def test_a_category_left_without_images_does_not_answer(tmp_path: Path) -> None:
+    with discovered(tmp_path / "r.db") as store:
+        store.move(store.catalogue.images("new-2"), to="new-1")
+        assert "new-2" not in totals(store)
+        answer = store.record([arrival("far.jpg", 15, -15)], MODEL)[0]
+        assert answer.category == "new-3"
+
+
+def test_what_is_rather_one_category_than_two_is_suggested(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "r.db", fresh(radius=-30), MODEL) as store:
+        store.record([arrival("a.jpg", 0, 9), arrival("b.jpg", 0.5, 9), arrival("c.jpg", -9, -9)], MODEL)
+        assert [c.id for c in summaries(store) if c.tentative] == ["new-1", "new-2", "new-3"]
+        (found,) = suggest(store)
+        assert {found.category, found.into} == {"new-1", "new-2"}
+        assert "as one category than as two" in found.reason
+        store.merge(found.category, into=found.into)
+        store.undo()
+        assert suggest(store) == []  # a person parted them
+
+
+def test_the_list_says_which_categories_are_tentative(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with discovered(tmp_path / "r.db") as store:
+        store.record([arrival("far.jpg", 15, -15)], MODEL)
+    app(["categories", str(tmp_path / "r.db")], standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert ["tentative" in line for line in lines if "new-" in line] == [False, False, True]
