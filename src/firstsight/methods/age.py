@@ -20,6 +20,7 @@ DIMENSIONS = 42
 OWN = 0.5  # how far a threshold is the category's own, beta
 DEVIATIONS = 0.8
 FOLDS, REACHES = 3, 8
+LEAST_REACH = 1e-3  # an image is within its own category's
 
 
 class Age(Projected, Contrasted):
@@ -96,7 +97,7 @@ def chosen_reach(points: NDArray[np.float64], labels: NDArray[np.int64], shared:
     streams = list(_streams(points, labels, shared))
     nearest = np.concatenate([_distances(register, arriving) for register, arriving, _, _ in streams])
     low, high = np.quantile(nearest, (0.05, 0.95))
-    tried = np.maximum(0, np.linspace(low, high, REACHES))
+    tried = np.linspace(max(low, LEAST_REACH), max(high, LEAST_REACH), REACHES)
     scores = []
     for reach in tried:
         accuracies = []

@@ -69,8 +69,8 @@ class WindowRegister(LearningRegister):
     def _begin(self) -> None:
         width = len(self.shared)
         self._windows: list[list[Floats]] = []
-        self._means, self._volumes = np.zeros((0, width)), np.zeros(0)
-        self._roots = np.zeros((0, width, width))  # R of every category, where R^T R is its inverse covariance
+        self._pairs = np.triu_indices(width)
+        self._weights, self._offsets = np.zeros((0, len(self._pairs[0]) + width)), np.zeros(0)
         self._peak = float(np.linalg.slogdet(self._covariance(np.zeros((1, width))))[1])
         for points in self._first:
             self._found()
@@ -78,9 +78,10 @@ class WindowRegister(LearningRegister):
             self._renew(len(self._windows) - 1)
 
     def distances(self, row: Floats) -> Floats:
-        n, width = len(self._windows), len(self.shared)
-        off = np.matmul(self._roots[:n], (row[:width] - self._means[:n])[:, :, None])[:, :, 0]
-        distances: Floats = np.square(off).sum(axis=1) + self._volumes[:n]
+        """A log density is a polynomial of a point's products and values: one product with a matrix for all."""
+        n, point = len(self._windows), row[: len(self.shared)]
+        terms = np.concatenate([point[self._pairs[0]] * point[self._pairs[1]], point])
+        distances: Floats = self._weights[:n] @ terms + self._offsets[:n]
         sure = self._sure(row)
         if sure >= 0:
             distances[sure] = min(float(distances.min()), self.radius) - 1
@@ -103,22 +104,23 @@ class WindowRegister(LearningRegister):
         return best if chances[best] >= self.thresholds[best] else -1
 
     def _found(self) -> None:
-        """Room for one more category, without points."""
-        if len(self._windows) == len(self._means):
-            more, width = max(64, len(self._means)), len(self.shared)
-            self._means = np.concatenate([self._means, np.zeros((more, width))])
-            self._volumes = np.concatenate([self._volumes, np.full(more, np.inf)])
-            self._roots = np.concatenate([self._roots, np.zeros((more, width, width))])
+        """Room for one more category, which cannot answer without points."""
+        if len(self._windows) == len(self._offsets):
+            more = max(64, len(self._offsets))
+            self._weights = np.concatenate([self._weights, np.zeros((more, self._weights.shape[1]))])
+            self._offsets = np.concatenate([self._offsets, np.full(more, np.inf)])
         self._windows.append([])
 
     def _renew(self, at: int) -> None:
         if not self._windows[at]:
-            return  # cannot answer
+            return
         points = np.array(self._windows[at])
-        self._means[at] = points.mean(axis=0)
-        lower = np.linalg.cholesky(self._covariance(points))
-        self._roots[at] = np.linalg.inv(lower)
-        self._volumes[at] = 2 * np.log(np.diag(lower)).sum() - self._peak
+        mean, covariance = points.mean(axis=0), self._covariance(points)
+        precision = np.linalg.inv(covariance)
+        first, second = self._pairs
+        self._weights[at, : len(first)] = np.where(first == second, 1, 2) * precision[self._pairs]
+        self._weights[at, len(first) :] = -2 * precision @ mean
+        self._offsets[at] = mean @ precision @ mean + np.linalg.slogdet(covariance)[1] - self._peak
 
     def _covariance(self, points: Floats) -> Floats:
         """The points' own, shrunk, and the shared one; that alone for one point."""
