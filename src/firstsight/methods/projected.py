@@ -30,6 +30,11 @@ class Projected(FeatureNetwork):
         self.register_buffer("basis", torch.zeros(inputs, dimensions))
         self.register_buffer("projecting", torch.zeros((), dtype=torch.bool))
 
+    def features(self, stem: Tensor) -> Tensor:
+        """Support images are shown by the backbone's features, which are the same before and after."""
+        features: Tensor = self.tail(stem)
+        return features
+
     def projected(self, features: Tensor) -> Tensor:
         """The features as they are while training, from then on their projection: each image's by itself."""
         with torch.autocast(features.device.type, enabled=False):
