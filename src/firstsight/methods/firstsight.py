@@ -18,22 +18,19 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from firstsight.config import Rule, Settings
-from firstsight.errors import SettingsError
 from firstsight.methods.calibration import calibrated
 from firstsight.methods.discriminant import fit_projection, held_out_spread
-from firstsight.networks import Network
+from firstsight.methods.projected import Projected
+from firstsight.networks import check_nearest
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 DIMENSIONS = 192
 
 
-class Firstsight(Network):
+class Firstsight(Projected):
     """Discriminant rows of a frozen backbone, weighed by a register of statistics. Trains in seconds."""
 
     learns = False
-    fitted: Tensor
-    mean: Tensor
-    projection: Tensor
     within: Tensor
     between: Tensor
     concentration: Tensor
@@ -42,42 +39,39 @@ class Firstsight(Network):
     sums: Tensor
 
     def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
-        super().__init__(tail, inputs, categories, settings)
-        width = min(DIMENSIONS, inputs)
-        self.register_buffer("fitted", torch.tensor(False))
-        self.register_buffer("mean", torch.zeros(inputs))
-        self.register_buffer("projection", torch.zeros(inputs, width))
-        # the spread, and what the register starts from
-        self.register_buffer("within", torch.ones(width, dtype=torch.float64))
-        self.register_buffer("between", torch.full((width,), 1e-9, dtype=torch.float64))
+        super().__init__(tail, inputs, categories, settings, dimensions=DIMENSIONS)
+        # the spread; dimensions that few images leave unused say nothing
+        self.register_buffer("within", torch.ones(self.dimensions, dtype=torch.float64))
+        self.register_buffer("between", torch.full((self.dimensions,), 1e-9, dtype=torch.float64))
         self.register_buffer("concentration", torch.zeros((), dtype=torch.float64))
         self.register_buffer("sharpness", torch.ones((), dtype=torch.float64))
+        # what the register starts from
         self.register_buffer("counts", torch.zeros(categories, dtype=torch.float64))
-        self.register_buffer("sums", torch.zeros(categories, width, dtype=torch.float64))
+        self.register_buffer("sums", torch.zeros(categories, self.dimensions, dtype=torch.float64))
+
+    def features(self, stem: Tensor) -> Tensor:
+        features = super().features(stem).float()
+        return normalize(features.sign() * features.abs().sqrt())
 
     def rows(self, stem: Tensor) -> Tensor:
-        features: Tensor = self.tail(stem)
-        with torch.autocast(features.device.type, enabled=False):
-            features = features.float()
-            features = normalize(features.sign() * features.abs().sqrt())
-            return self._projected(features) if self.fitted else features
+        return self.projected(self.features(stem))
 
     def finish(self, rows: Tensor, labels: Tensor) -> None:
         """Fit the projection to the features of the support set, and find what the register needs."""
         features, truth = rows.cpu().double().numpy(), labels.cpu().numpy()
-        projection = fit_projection(features, truth, self.projection.shape[1])
-        within, between = held_out_spread(features, truth, self.projection.shape[1])
+        projection = fit_projection(features, truth, self.dimensions)
+        within, between = held_out_spread(features, truth, self.dimensions)
+        calibration = calibrated(features, truth, self.dimensions, self.settings.seed)
         width = len(within)
-        calibration = calibrated(features, truth, self.projection.shape[1], self.settings.seed)
-        self.mean.copy_(torch.from_numpy(projection.mean))
-        self.projection[:, :width] = torch.from_numpy(projection.matrix[:, :width]).to(self.projection)
+        basis = np.zeros(self.basis.shape)
+        basis[:, :width] = projection.matrix[:, :width]
+        self.project(projection.mean, basis)
         self.within[:width], self.between[:width] = torch.from_numpy(within), torch.from_numpy(between)
         self.concentration.fill_(calibration.concentration)
         self.sharpness.fill_(calibration.sharpness)
-        self.fitted.fill_(True)
-        projected = self._projected(rows).double()
         self.counts.copy_(torch.bincount(labels, minlength=self.categories))
-        self.sums.index_add_(0, labels, projected)
+        self.sums.index_add_(0, labels, self.renewed(rows).double())
+        super().finish(self.renewed(rows), labels)
 
     @property
     def radius(self) -> float:
@@ -92,8 +86,7 @@ class Firstsight(Network):
     def register(
         self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None
     ) -> StatisticsRegister:
-        if rule not in (None, "nearest"):
-            raise SettingsError(f"rule is {rule!r}; a method that compares features has nearest only")
+        check_nearest(rule)
         radius = self.radius if radius is None else radius
         return StatisticsRegister(self.spread, list(names), self.counts.cpu().numpy(), self.sums.cpu().numpy(), radius)
 
@@ -104,7 +97,7 @@ class Firstsight(Network):
     def report(self, rows: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, Any]:
         """How much of the support set its register would call by its name; the rows are those `finish` was given."""
         register = self.register([str(i) for i in range(self.categories)])
-        projected = self._projected(torch.from_numpy(rows).to(self.mean)).cpu().numpy()
+        projected = self.renewed(torch.from_numpy(rows).to(self.origin)).cpu().numpy()
         answers = [register.match(row).category for row in projected]
         own = float(np.mean([category == str(label) for category, label in zip(answers, labels, strict=True)]))
         lines = [f"{own:.0%} of the support is most probably of its own category"]
@@ -115,6 +108,3 @@ class Firstsight(Network):
             "concentration": float(self.concentration),
             "sharpness": float(self.sharpness),
         }
-
-    def _projected(self, features: Tensor) -> Tensor:
-        return (features - self.mean) @ self.projection
