@@ -37,7 +37,7 @@ def photographs(folder: Path, count: int, side: int = 500) -> list[Path]:
 
 def model_of(backbone: str, device: str, blank: bool, categories: int = 100, **changes: Any) -> Model:
     """A model as it would be after training, as far as time is concerned."""
-    settings = Settings(backbone=backbone, **changes)
+    settings = Settings(method="phe", backbone=backbone, **changes)
     named = [Category(f"category {i}", 15) for i in range(categories)]
     torch.manual_seed(0)
     model = Model.assemble(settings, named, pick_device(device), blank=blank)

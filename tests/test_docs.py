@@ -103,7 +103,7 @@ def test_the_method_in_the_docs_keeps_the_contract(
     assert len(example.splitlines()) <= 45
     (tmp_path / "mine.py").write_text(example)
     monkeypatch.syspath_prepend(tmp_path)
-    model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", method="mine:Directions", **tiny)
+    model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **{**tiny, "method": "mine:Directions"})
     images = sorted((moths / "stream").rglob("*.jpg"))[::3]
     check_discoverer(lambda: firstsight.Discoverer(model), images)
     assert firstsight.load(tmp_path / "m", device="cpu").register().header() == model.register().header()

@@ -286,6 +286,7 @@ def test_a_backbone_that_cannot_be_cut_has_no_trunk_to_store(moths: Path, tmp_pa
         firstsight.fit(
             moths / "support",
             device="cpu",
+            method="phe",
             backbone="test_byobnet",
             weights=str(tmp_path / "w.safetensors"),
             cache_trunk=1,

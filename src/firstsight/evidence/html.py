@@ -76,7 +76,7 @@ def _sums(each: Evidence, largest: float) -> str:
 def _near(each: Evidence) -> str:
     if not each.near:
         return ""
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("category", "distance", "ball", *_bits_head(each)))
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("category", "distance", "reach", *_bits_head(each)))
     rows = "".join(_near_row(each, one) for one in each.near)
     return (
         f"<h3>The nearest centres</h3>\n<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
@@ -106,6 +106,8 @@ def _bits(each: Evidence, one: Near) -> str:
 
 def _caption(each: Evidence) -> str:
     a, other = each.answer, each.answer.runner_up
+    if a.confidence is not None:
+        return f"A distance is the log odds of a new category; up to {a.radius:.3g} the category can answer."
     radius = f"A ball reaches {a.radius:.3g} from its centre." if a.radius < 1e300 else "Balls have no end here."
     runner_up = f" Runner-up: {escape(other.category)}, {other.distance:.3g} away." if other else ""
     unsure = " A value close to zero is unsure: a small change of the image would flip that bit." if each.values else ""
