@@ -49,7 +49,7 @@ def main() -> None:
         throughput(model, exact, paths, options.seconds, figures)
         latency(model, paths, Path(name), figures)
         flips(model, exact, paths, figures)
-    keep(options.json, options.device, figures)
+        keep(options.json, options.device, figures)
 
 
 def the_model(options: argparse.Namespace, exact: bool) -> Model:

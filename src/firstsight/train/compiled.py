@@ -18,7 +18,7 @@ from firstsight.protocols import Progress
 
 Stem: TypeAlias = Callable[[Tensor], Tensor]
 
-PAYS = 200_000  # images from which on the seconds of compiling come back
+PAYS = 600_000  # images from which on the seconds of compiling come back, even the first time
 
 
 def fastest_stem(model: Model, images: int, progress: Progress) -> Stem:
