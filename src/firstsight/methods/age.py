@@ -13,13 +13,14 @@ from firstsight.accuracy import strict_accuracy
 from firstsight.config import Rule, Settings
 from firstsight.methods.contrasted import Contrasted
 from firstsight.methods.projected import Projected, principal
+from firstsight.methods.simulation import simulated, thirds
 from firstsight.networks import check_nearest, withheld
 from firstsight.register.windows import WINDOW, WindowRegister
 
 DIMENSIONS = 42
 OWN = 0.5  # how far a threshold is the category's own, beta
 DEVIATIONS = 0.8
-FOLDS, REACHES = 3, 8
+REACHES = 8
 LEAST_REACH = 1e-3  # an image is within its own category's
 
 
@@ -112,23 +113,17 @@ def chosen_reach(points: NDArray[np.float64], labels: NDArray[np.int64], shared:
 def _streams(
     points: NDArray[np.float64], labels: NDArray[np.int64], shared: NDArray[np.float64]
 ) -> Iterator[tuple[WindowRegister, NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]]:
-    """Registers of two thirds of the categories with half their images, and what arrives: a window's worth of each."""
+    """Simulated streams, and registers of the last images of what teaches."""
     generator = np.random.default_rng(0)
-    categories = np.unique(labels)
-    for fold in range(FOLDS):
-        new = categories[fold % len(categories) :: FOLDS] if len(categories) > 1 else categories[:0]
-        windows, arriving = [], []
-        for category in categories:
-            own = generator.permutation(np.flatnonzero(labels == category))
-            half = 0 if category in new else min(WINDOW, (len(own) + 1) // 2)
-            if half:
-                windows.append(points[own[:half]])
-            arriving.append(own[half : half + WINDOW])
-        order = generator.permutation(np.concatenate(arriving))
+    for new in thirds(labels):
+        stream = simulated(labels, new, generator)
+        taught = labels[stream.teaching]
+        windows = [points[stream.teaching[taught == category]][-WINDOW:] for category in np.unique(taught)]
         names = [str(i) for i in range(len(windows))]
         register = WindowRegister(names, windows, shared, np.ones(len(names)), 0.0)
-        unsure = np.zeros((len(order), len(names)))
-        yield register, np.concatenate([points[order], unsure], axis=1), labels[order], ~np.isin(labels[order], new)
+        unsure = np.zeros((len(stream.arriving), len(names)))
+        arriving = np.concatenate([points[stream.arriving], unsure], axis=1)
+        yield register, arriving, labels[stream.arriving], stream.known
 
 
 def _distances(register: WindowRegister, rows: NDArray[np.float64]) -> NDArray[np.float64]:
