@@ -110,13 +110,14 @@ def _so_far(stream: list[Answered], total: int) -> Table:
         "shows",
         "answer",
         "",
-        "distance",
+        "sure",
         title=f"{len(stream)}/{total} images, {tally['known']} known, {tally['new']} in {born} new categories",
         title_justify="left",
     )
     for each in stream[-12:]:
         mark = "registered now" if each.answer.created else "new" if each.answer.is_new else "known"
-        grid.add_row(each.truth, each.answer.category, mark, f"{each.answer.distance} (radius {each.answer.radius})")
+        sure = "" if each.answer.confidence is None else f"{each.answer.confidence:.0%}"
+        grid.add_row(each.truth, each.answer.category, mark, sure)
     return grid
 
 

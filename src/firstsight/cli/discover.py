@@ -154,7 +154,8 @@ def _text(path: object, answer: Assignment) -> str:
     if answer.confidence is not None:
         near = f"{answer.confidence:.0%} sure"
     second = answer.runner_up
-    other = f"next {second.category} at {_number(second.distance)}" if second else "no other"
+    at = "" if second is None or answer.confidence is not None else f" at {_number(second.distance)}"
+    other = f"next {second.category}{at}" if second else "no other"
     parts = [str(path), answer.name or str(answer.category), kind, near, other]
     if answer.image is not None:
         parts.append(f"image {answer.image}")
