@@ -144,12 +144,14 @@ def _sums(sheet: Sheet, case: Evidence, largest: float) -> None:
 def _near(sheet: Sheet, case: Evidence) -> None:
     if not case.near:
         return
+    odds = case.answer.confidence is not None
     reach = f", radius {case.answer.radius:.3g}" if case.answer.radius < 1e300 else ""
-    sheet.heading(f"The nearest centres{reach}")
+    sheet.heading("Log odds of a new category against the nearest ones" if odds else f"The nearest centres{reach}")
     for one in case.near:
         sheet.write(shortened(one.category, 14, 250), MARGIN, sheet.y)
         place = "inside" if one.within else "outside"
-        sheet.write(f"{one.distance:.3g} away, {place}", MARGIN + 260, sheet.y)
+        text = f"{one.distance:.3g}" if odds else f"{one.distance:.3g} away, {place}"
+        sheet.write(text, MARGIN + 260, sheet.y)
         if one.differing:
             bits = [f"{bit} ({case.values[bit - 1]:+.2f})" for bit in case.most_unsure(one)]
             text = f"differing: {', '.join(bits)}"

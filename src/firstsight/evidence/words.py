@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log
 
 from firstsight.evidence.evidence import Kind, Near, Sum
 from firstsight.protocols import Assignment
@@ -31,7 +30,8 @@ def sentence(
     if answer.category is None:
         return f"{_new(answer, near, bits)} {_divided(sums, kind)}".strip()
     if answer.is_new:
-        decided = f"{called} (discovered earlier): {_inside(answer, bits, discovers)} {_not_known(near, bits)}"
+        known = "" if answer.confidence is not None else _not_known(near, bits)
+        decided = f"{called} (discovered earlier): {_inside(answer, bits, discovers)} {known}".strip()
         return f"{decided} {_divided(sums, kind)}".strip()
     return f"{called}: {_inside(answer, bits, discovers)} {_own(str(called), sums, kind, each)}".strip()
 
@@ -39,7 +39,7 @@ def sentence(
 def _inside(answer: Assignment, bits: int | None, discovers: bool) -> str:
     distance = answer.distance or 0
     if answer.confidence is not None:
-        return f"{answer.confidence:.0%} sure, and {_odds(answer.radius - distance)} a new category."
+        return f"{answer.confidence:.0%} sure."
     if not discovers:
         return f"the nearest known category, {_amount(distance, bits)} away; this model never answers with a new one."
     if bits is not None and distance == 0:
@@ -50,8 +50,6 @@ def _inside(answer: Assignment, bits: int | None, discovers: bool) -> str:
 def _not_known(near: Sequence[Near], bits: int | None) -> str:
     """How far the nearest known category is from an image of a new one."""
     known = [each for each in near if not each.is_new]
-    if known and bits is None and known[0].distance < 0:
-        return f"Of the known ones {known[0].category} is nearest."
     return (
         f"Of the known ones {known[0].category} is nearest, {_amount(known[0].distance, bits)} away." if known else ""
     )
@@ -61,8 +59,7 @@ def _new(answer: Assignment, near: Sequence[Near], bits: int | None) -> str:
     if not near:
         return "New: there is no category yet."
     if answer.confidence is not None:
-        odds = _odds((answer.distance or 0) - answer.radius)
-        return f"New, {answer.confidence:.0%} sure: {odds} the nearest category, {near[0].category}."
+        return f"New, {answer.confidence:.0%} sure; the nearest category is {near[0].category}."
     close = [each for each in near if each.distance <= near[0].distance * (1 if bits is not None else MUCH_ALIKE)]
     names = _listed([f"{each.category} ({_amount(each.distance, bits)} away)" for each in close])
     if answer.radius == 0 and bits is not None:
@@ -99,11 +96,6 @@ def _divided(sums: Sequence[Sum], kind: Kind) -> str:
     names = [f"{each.category} ({each.similarity:.2f} in all)" for each in sums[:3]]
     more = [f"{len(sums) - 3} more"] if len(sums) > 3 else []
     return f"The {FEW[total]} {kind} it is most like are of {_listed([*names, *more])}."
-
-
-def _odds(gap: float) -> str:
-    """How much more probable one of two is, by the difference of their logarithms."""
-    return f"{exp(gap):.1f} times as probable as" if gap < log(1000) else "over a thousand times as probable as"
 
 
 def _amount(distance: int | float, bits: int | None) -> str:

@@ -51,7 +51,7 @@ class Firstsight(Projected):
 
     def features(self, stem: Tensor) -> Tensor:
         features = super().features(stem).float()
-        return normalize(features.sign() * features.abs().sqrt())
+        return normalize(features.sign() * (features.abs() + 1e-12).sqrt())  # whose slope at 0 is a number
 
     def rows(self, stem: Tensor) -> Tensor:
         return self.projected(self.features(stem))

@@ -1,0 +1,23 @@
+"""What is said of answers that come with a probability: how sure, and no bits or balls."""
+
+from __future__ import annotations
+
+import pytest
+
+from firstsight.evidence.evidence import Near
+from firstsight.evidence.words import sentence
+from firstsight.protocols import Assignment
+
+
+@pytest.mark.parametrize(
+    ("category", "is_new", "expected"),
+    [
+        ("ant", False, "ant: 93% sure."),
+        ("new-1", True, "new-1 (discovered earlier): 93% sure."),
+        (None, True, "New, 93% sure; the nearest category is ant."),
+    ],
+)
+def test_a_posterior_says_how_sure_it_is(category: str | None, is_new: bool, expected: str) -> None:
+    answer = Assignment(category, is_new, False, -2.5, 0.0, None, confidence=0.93)
+    near = (Near("ant", False, -2.5, within=True),)
+    assert sentence(answer, near, (), "support images", 3, None, discovers=True) == expected
