@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+# before torch is loaded: tiny models gain nothing by threads, which wait for each other where cores are busy
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +23,6 @@ TINY = "test_vit"  # timm's own test model: a ViT of a few thousand weights
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
     for name in list(os.environ):
         if name.startswith("FIRSTSIGHT_"):
             monkeypatch.delenv(name)

@@ -43,7 +43,7 @@ def settings_for(name: str, tiny: dict[str, Any], **changes: Any) -> Settings:
 
 @pytest.fixture
 def images(moths: Path) -> Sequence[Path]:
-    return sorted((moths / "stream").rglob("*.jpg"))[::2]
+    return sorted((moths / "stream").rglob("*.jpg"))[::3]
 
 
 @pytest.mark.parametrize("name", ON_THE_FLY)
