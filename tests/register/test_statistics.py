@@ -71,7 +71,7 @@ def test_the_dial_goes_from_splitting_to_merging() -> None:
     between = row(3, 3)
     assert fresh(radius=-50).match(between).category is None
     assert fresh(radius=50).match(between).category == "ant"
-    with pytest.raises(SettingsError, match="finite"):
+    with pytest.raises(SettingsError, match="any number up to"):
         fresh(radius=float("inf"))
 
 
@@ -160,6 +160,21 @@ def test_what_people_move_and_split_teaches(tmp_path: Path) -> None:
         store.undo()
         store.undo()
         assert totals(store)["ant"] == [4, 0, 0]
+
+
+def test_a_known_category_that_was_merged_answers_for_the_other(tmp_path: Path) -> None:
+    with discovered(tmp_path / "r.db") as store:
+        store.merge("bee", into="ant")
+        before = store.match(row(9, 0), b"")
+        assert (before.category, before.via, before.is_new) == ("ant", "bee", False)
+        store.record([arrival("b.jpg", 9, 0.5)], MODEL)
+        live = totals(store)
+        assert live["ant"] == [5, 9, 0.5]
+        with Store.open(tmp_path / "r.db", write=False) as reader:
+            assert totals(reader) == live
+        store.undo()
+        assert totals(store)["bee"] == [5, 45, 0.5]  # what came by way of it goes back with it
+        assert store.match(row(9, 0), b"").category == "bee"
 
 
 def test_an_image_a_person_placed_is_a_lesson_when_it_comes_again(tmp_path: Path) -> None:

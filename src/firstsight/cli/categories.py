@@ -146,10 +146,13 @@ def confirm(context: typer.Context, images: Images) -> None:
         _done(store.confirm(views.image_numbers(store, images)))
 
 
-@app.command()
+@app.command(context_settings={"ignore_unknown_options": True})  # -3 is a number
 def radius(
     context: typer.Context,
-    value: Annotated[float, typer.Argument(help="In bits, or as a distance of features.", metavar="RADIUS")],
+    value: Annotated[
+        float,
+        typer.Argument(help="In bits, as a distance, or as log odds: below 0 splits, above merges.", metavar="RADIUS"),
+    ],
 ) -> None:
     """Set how far categories reach, for the images to come."""
     with _writing(context) as store:

@@ -14,7 +14,11 @@ MAIN = ("method", "backbone", "weights", "bits", "epochs", "batch_size", "seed",
 
 
 Radius = Annotated[
-    float | None, typer.Option("--radius", help="How far from its centre a category reaches, in bits for codes.")
+    float | None,
+    typer.Option(
+        "--radius",
+        help="How far a category reaches: in bits, or as a distance; for firstsight below 0 splits, above 0 merges.",
+    ),
 ]
 MatchRule = Annotated[
     str | None, typer.Option("--rule", help="nearest, first or reference; the model's own if not given.")

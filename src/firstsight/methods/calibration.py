@@ -37,7 +37,7 @@ class Calibration:
 def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int) -> Calibration:
     """The concentration under which simulated discovery does best, and the sharpness that makes it honest."""
     if (np.bincount(labels) > 1).sum() < 4:
-        return Calibration(USUAL, 1.0)
+        return Calibration(min(USUAL, _at_home(features, labels, dimensions)), 1.0)
     generator = np.random.default_rng(seed)
     streams = [simulated(labels, new, generator) for new in halves(labels, TRIALS, generator)]
     trials = [Trial(features, labels, dimensions, stream) for stream in streams]
@@ -84,6 +84,15 @@ class Trial:
     def _register(self, concentration: float) -> StatisticsRegister:
         spread = replace(self.spread, concentration=concentration)
         return StatisticsRegister(spread, [str(i) for i in range(len(self.counts))], self.counts, self.sums)
+
+
+def _at_home(features: Floats, labels: Labels, dimensions: int) -> float:
+    """The largest concentration, less 1, under which no support image is rather of a new category than of its own."""
+    everything = np.arange(len(labels))
+    trial = Trial(features, labels, dimensions, Simulated(everything, everything, np.ones(len(labels), dtype=bool)))
+    register, own = trial._register(0.0), np.unique(labels, return_inverse=True)[1]
+    odds = [register.distances(row)[at] for row, at in zip(trial.rows, own, strict=False)]
+    return -float(max(odds)) - 1
 
 
 def _fuller(trials: Sequence[Trial], labels: Labels) -> float:

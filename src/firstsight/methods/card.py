@@ -9,10 +9,10 @@ from firstsight.methods.model import Model
 
 LIMITS = """\
 - It knows its known categories only by the support images; photographs taken otherwise may be taken for new.
-- A new category that looks like a known one is often taken for it: in the paper, new categories are recognised in 11
-  to 45 % of cases, depending on the data.
-- It always answers. An image that shows no category at all is assigned or founds one all the same.
-- The first image of a new category is its centre for good; a poor first photograph makes a poor category."""
+- A new category that looks like a known one is often taken for it.
+- It always answers. An image that shows no category at all is assigned or founds one all the same."""
+LEADS = "- The first image of a new category is its centre for good; a poor first photograph makes a poor category."
+LEARNS = "- A category learns from the images it is answered with, wrong ones included, until a person moves those."
 
 
 def model_card(model: Model, name: str) -> str:
@@ -52,6 +52,7 @@ Method: `{s.method}`, {method(s.method).about}; decides by {method(s.method).dec
 ## Known limits
 
 {LIMITS}
+{LEARNS if model.register().learns else LEADS}
 """
 
 

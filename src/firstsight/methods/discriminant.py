@@ -19,7 +19,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[np.int64]
 
 FOLDS = 3  # parts of the known categories, each in turn left out
-LEAST = 1e-3  # of W: what B is at least, where few categories seem not to differ
+LEAST = 1e-3  # of W: what B is at least, where few categories seem not to differ; and of B, W
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,12 @@ def spread_of(rows: Floats, labels: Labels) -> tuple[Floats, Floats]:
     categories, counts = np.unique(labels, return_counts=True)
     means = _means(rows, labels)
     freedom = len(rows) - len(categories)
-    within = np.square(rows - means[labels]).sum(axis=0) / freedom if freedom else np.ones(rows.shape[1])
     between = np.square(means[categories] - rows.mean(axis=0)).sum(axis=0) / max(1, len(categories) - 1)
-    within = np.maximum(within, 1e-9)
+    if not freedom:  # one image each: half of how they differ is taken for either
+        half = np.maximum(between / 2, 1e-9)
+        return half, half
+    within = np.square(rows - means[labels]).sum(axis=0) / freedom
+    within = np.maximum(within, np.maximum(LEAST * between, 1e-9))  # copies of one image do not vary at all
     return within, np.maximum(between - within * (1 / counts).mean(), LEAST * within)
 
 

@@ -7,7 +7,6 @@ much they vary, how readily they are born) is found on the support set, by disco
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from firstsight.methods.calibration import calibrated
 from firstsight.methods.discriminant import fit_projection, held_out_spread
 from firstsight.methods.projected import Projected
 from firstsight.networks import check_nearest
+from firstsight.register.learning import FARTHEST
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 DIMENSIONS = 192
@@ -70,7 +70,9 @@ class Firstsight(Projected):
         self.concentration.fill_(calibration.concentration)
         self.sharpness.fill_(calibration.sharpness)
         self.counts.copy_(torch.bincount(labels, minlength=self.categories))
-        self.sums.index_add_(0, labels, self.renewed(rows).double())
+        sums = np.zeros(self.sums.shape)
+        np.add.at(sums, truth, self.renewed(rows).cpu().numpy())  # in order: a GPU adds as it likes
+        self.sums.copy_(torch.from_numpy(sums))
         super().finish(self.renewed(rows), labels)
 
     @property
@@ -92,7 +94,7 @@ class Firstsight(Projected):
 
     def closed_set(self, names: Sequence[str]) -> StatisticsRegister:
         """Never discovers, and still learns from what it is shown."""
-        return self.register(names, sys.float_info.max)
+        return self.register(names, FARTHEST)
 
     def report(self, rows: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, Any]:
         """How much of the support set its register would call by its name; the rows are those `finish` was given."""
@@ -101,6 +103,8 @@ class Firstsight(Projected):
         answers = [register.match(row).category for row in projected]
         own = float(np.mean([category == str(label) for category, label in zip(answers, labels, strict=True)]))
         lines = [f"{own:.0%} of the support is most probably of its own category"]
+        if own < 0.5:
+            lines.append("that is too little to trust: teach it more images of each category")
         return {
             "lines": lines,
             "radius": self.radius,

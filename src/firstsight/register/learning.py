@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from math import isfinite
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -18,6 +17,8 @@ from firstsight.errors import ModelError, SettingsError
 from firstsight.protocols import Assignment, Candidate, Centre, Encoded
 from firstsight.register.assignments import Assignments
 from firstsight.register.naming import Naming
+
+FARTHEST = 1e308  # JSON has no infinity
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -32,6 +33,7 @@ class LearningRegister(Naming, ABC):
     kind: ClassVar[str]
     stored: ClassVar[str] = "<f4"
     learns: ClassVar[bool] = True
+    confident: ClassVar[bool] = False  # whether it can tell how probable an answer is
 
     def __init__(self, names: Sequence[str], centres: NDArray[Any], radius: float) -> None:
         """`centres` are where the known categories are, one row each: for whoever asks, not for deciding."""
@@ -75,8 +77,8 @@ class LearningRegister(Naming, ABC):
         self._radius = float(radius)
 
     def check_radius(self, radius: float) -> None:
-        if not isfinite(radius):
-            raise SettingsError(f"radius is {radius}; it can be any finite number")
+        if abs(radius) > FARTHEST:
+            raise SettingsError(f"radius is {radius}; it can be any number up to {FARTHEST:g}")
 
     def known_centres(self) -> list[Centre]:
         return [Centre(row, name, name) for row, name in zip(self._centres, self.names[: self.known], strict=True)]
@@ -104,11 +106,17 @@ class LearningRegister(Naming, ABC):
     ) -> None:
         """Start again from the known categories, and from these rows in the categories they are in now, by arrival.
 
+        A known category that was merged stays where it was taught and answers for the other, which its rows join.
         Categories without a row do not answer, though their ids are taken.
         """
+        centres = list(centres)
         self._begin_names([*reserved, *(centre.home for centre in centres)])
+        self._stands_for = {c.home: c.category for c in centres if c.home in self._position and c.category != c.home}
         self.comparisons = 0
         self._begin()
+        self._learn_all(members)
+
+    def _learn_all(self, members: Iterable[tuple[NDArray[Any], str]]) -> None:
         for row, category in members:
             self.learn(row, category)
 
@@ -124,13 +132,15 @@ class LearningRegister(Naming, ABC):
         nearest, second, distances = self._look(self._checked(row))
         matched = nearest >= 0 and distances[nearest] <= self.radius
         other = second if matched else nearest
+        category = self._answer(nearest) if matched else None
         return Assignment(
-            category=self.names[nearest] if matched else None,
-            is_new=not matched or nearest >= self.known,
+            category=category,
+            is_new=category is None or category not in self.names[: self.known],
             created=False,
             distance=float(distances[nearest]) if nearest >= 0 else None,
             radius=self.radius,
-            runner_up=Candidate(self.names[other], float(distances[other])) if other >= 0 else None,
+            runner_up=Candidate(self._answer(other), float(distances[other])) if other >= 0 else None,
+            via=self.names[nearest] if matched and category != self.names[nearest] else None,
             confidence=self._confidence(distances, nearest if matched else -1),
         )
 
@@ -141,7 +151,7 @@ class LearningRegister(Naming, ABC):
     def assign_many(self, rows: NDArray[Any]) -> Assignments:
         """What assigning the rows one by one gives: each is decided by what those before it left."""
         count = len(rows)
-        category, runner_up = (np.full(count, -1, dtype=np.int32) for _ in range(2))
+        category, runner_up, via = (np.full(count, -1, dtype=np.int32) for _ in range(3))
         distance, runner_up_distance, confidence = (np.full(count, np.nan) for _ in range(3))
         created = np.zeros(count, dtype=bool)
         for i, row in enumerate(np.asarray(rows)):
@@ -152,17 +162,18 @@ class LearningRegister(Naming, ABC):
             created[i] = nearest < 0 or distances[nearest] > self.radius
             sure = self._confidence(distances, -1 if created[i] else nearest)
             confidence[i] = np.nan if sure is None else sure
-            category[i] = self._position_of(self.next_name()) if created[i] else nearest
-            runner_up[i] = nearest if created[i] else second
-            if runner_up[i] >= 0:
-                runner_up_distance[i] = distances[runner_up[i]]
+            category[i] = self._position_of(self.next_name() if created[i] else self._answer(nearest))
+            if not created[i] and category[i] != nearest:
+                via[i] = nearest
+            if (other := nearest if created[i] else second) >= 0:
+                runner_up[i], runner_up_distance[i] = self._position_of(self._answer(other)), distances[other]
             self._take(int(category[i]), given)
         return Assignments(
             names=self.names,
             known=self.known,
             radius=self.radius,
             category=category,
-            via=np.full_like(category, -1),
+            via=via,
             created=created,
             distance=distance,
             runner_up=runner_up,
@@ -183,15 +194,24 @@ class LearningRegister(Naming, ABC):
     def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
         distances = self.distances(self._checked(row))
         near = np.argsort(distances, kind="stable")[:limit]
-        return [Candidate(self.names[i], float(distances[i])) for i in near if distances[i] <= within]
+        return [Candidate(self._answer(i), float(distances[i])) for i in near if distances[i] <= within]
 
     def _look(self, row: Floats) -> tuple[int, int, Floats]:
         """The nearest category and the next, -1 for none, and the distances."""
         distances = self.distances(row)
         self.comparisons += len(distances)
-        near = [int(i) for i in _two_smallest(distances) if np.isfinite(distances[i])]
-        nearest, second = [*near, -1, -1][:2]
-        return nearest, second, distances
+        nearest = _smallest(distances)
+        rest = distances.copy()
+        if nearest >= 0:
+            rest[nearest] = np.inf
+        if self._stands_for and nearest >= 0:
+            rest[[self._answer(i) == self._answer(nearest) for i in range(len(rest))]] = np.inf
+        return nearest, _smallest(rest), distances
+
+    def _answer(self, position: int) -> str:
+        """The category a position answers for."""
+        name = self.names[position]
+        return self._stands_for.get(name, name)
 
     def _checked(self, row: NDArray[Any]) -> Floats:
         given = np.asarray(row, dtype=np.float64)
@@ -205,14 +225,10 @@ class LearningRegister(Naming, ABC):
         return given
 
 
-def _two_smallest(values: Floats) -> list[int]:
-    """The positions of the smallest value and the next, the first on a tie."""
-    if len(values) < 2:
-        return list(range(len(values)))
-    best = int(values.argmin())
-    rest = values.copy()
-    rest[best] = np.inf
-    return [best, int(rest.argmin())]
+def _smallest(values: Floats) -> int:
+    """The position of the smallest value, the first on a tie; -1 where none is finite."""
+    best = int(values.argmin()) if len(values) else -1
+    return best if best >= 0 and np.isfinite(values[best]) else -1
 
 
 def as_text(values: NDArray[Any]) -> str:

@@ -59,6 +59,7 @@ class NiwRegister(LearningRegister):
     """
 
     kind = "niw"
+    confident = True
 
     def __init__(
         self,
@@ -132,8 +133,10 @@ class NiwRegister(LearningRegister):
 
     def _confidence(self, distances: Floats, chosen: int) -> float:
         """The posterior probability of the answer, among all categories and a new one."""
-        odds = -np.append(distances, self.radius)
-        return float(1 / np.exp(odds - odds[chosen]).sum())
+        behind = np.append(distances, self.radius)
+        behind -= behind[chosen]
+        with np.errstate(over="ignore"):
+            return float(1 / np.exp(-behind).sum())
 
     def _take(self, position: int, row: Floats) -> None:
         at = self._found() if position == self._count else position

@@ -30,6 +30,7 @@ class Roster(Naming, ABC):
     kind: ClassVar[str]
     stored: ClassVar[str]  # the type of a row's values in a log
     distances: ClassVar[type[np.number[Any]]]
+    confident: ClassVar[bool] = False
     learns: ClassVar[bool] = False  # where a centre is does not depend on the images that come
     radius: Any
 

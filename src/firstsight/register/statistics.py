@@ -8,15 +8,20 @@ times how many rows that has, against its density under a category nothing is kn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
 
+Places: TypeAlias = NDArray[np.intp]
+
+BLOCK = 512  # categories compared with all others at once
+PAGE = 1024  # rows taken in at once
 ROOM = 64  # categories there is room for at first; doubled as needed
 
 
@@ -52,6 +57,19 @@ class Spread:
         terms = sums**2 * self.between / self.within**2 / (1 + gain) - np.log1p(gain)
         return 0.5 * np.asarray(terms.sum(axis=1))
 
+    def evidence_of_pairs(self, counts: Floats, sums: Floats, some: Places, others: Places) -> Floats:
+        """The evidence of every pair put together: for those of the same count one product of matrices."""
+        result = np.empty((len(some), len(others)))
+        for one in np.unique(counts[some]):
+            for other in np.unique(counts[others]):
+                rows, columns = np.flatnonzero(counts[some] == one), np.flatnonzero(counts[others] == other)
+                gain = (one + other) * self.between / self.within
+                weight = self.between / self.within**2 / (1 + gain)
+                left, right = sums[some[rows]], sums[others[columns]]
+                squares = (left**2 @ weight)[:, None] + right**2 @ weight + 2 * (left * weight) @ right.T
+                result[np.ix_(rows, columns)] = 0.5 * (squares - np.log1p(gain).sum())
+        return result
+
 
 class StatisticsRegister(LearningRegister):
     """Categories as counts and sums of rows; the most probable one answers, or a new one.
@@ -69,6 +87,7 @@ class StatisticsRegister(LearningRegister):
     """
 
     kind = "statistics"
+    confident = True
 
     def __init__(
         self,
@@ -120,13 +139,13 @@ class StatisticsRegister(LearningRegister):
         """Pairs of categories that are rather one than two, not both known, with the log of that Bayes factor."""
         counts, sums = self.spread.believed(self.counts, self.sums)
         alone = self.spread.evidence(counts, sums)
-        here = np.flatnonzero(self.counts > 0)
-        for new in here[here >= self.known]:
-            others = here[here < new]
-            together = self.spread.evidence(counts[others] + counts[new], sums[others] + sums[new])
-            factors = together - alone[others] - alone[new]
-            for other in np.flatnonzero(factors > 0):
-                yield self.names[others[other]], self.names[new], float(factors[other])
+        here = np.flatnonzero((self.counts > 0) & [name not in self._stands_for for name in self.names])
+        for start in range(0, len(here), BLOCK):
+            news = here[start : start + BLOCK]
+            news = news[news >= self.known]
+            factors = self.spread.evidence_of_pairs(counts, sums, news, here) - alone[news][:, None] - alone[here]
+            for new, other in zip(*np.nonzero((factors > 0) & (here < news[:, None])), strict=True):
+                yield self.names[here[other]], self.names[news[new]], float(factors[new, other])
 
     # ------------------------------------------------------------------ deciding
 
@@ -151,8 +170,22 @@ class StatisticsRegister(LearningRegister):
 
     def _confidence(self, distances: Floats, chosen: int) -> float:
         """The posterior probability of the answer, among all categories and a new one."""
-        odds = -self.spread.sharpness * np.append(distances, self.radius)
-        return float(1 / np.exp(odds - odds[chosen]).sum())
+        behind = np.append(distances, self.radius)
+        behind -= behind[chosen]
+        with np.errstate(over="ignore"):
+            return float(1 / np.exp(-self.spread.sharpness * behind).sum())
+
+    def _learn_all(self, members: Iterable[tuple[NDArray[Any], str]]) -> None:
+        """As one by one, to the bit: sums are added up in the same order."""
+        members = iter(members)
+        while page := list(islice(members, PAGE)):
+            rows = np.stack([self._checked(row) for row, _ in page])
+            at = np.array([self._position_of(category) for _, category in page])
+            self._make_room(len(self.names))
+            np.add.at(self._counts, at, 1)
+            np.add.at(self._sums, at, rows)
+        if len(self.names):
+            self._renew(slice(0, len(self.names)))
 
     def _take(self, position: int, row: Floats) -> None:
         self._make_room(position + 1)

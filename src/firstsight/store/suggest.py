@@ -57,7 +57,7 @@ def _by_statistics(store: Store, register: StatisticsRegister, sizes: Counter[st
     rejected, suggestions = _rejected(store), []
     for one, other, factor in register.alike():
         pair = frozenset((one, other))
-        if pair not in rejected:
+        if pair not in rejected and not any(store.catalogue.categories[id].by_person for id in pair):
             reason = f"e^{factor:.1f} times as probable as one category than as two"
             suggestions.append(Suggestion(*_smaller_first(store, pair, sizes), factor, reason))
     return sorted(suggestions, key=lambda s: (-s.score, s.category))
