@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+import firstsight
 from firstsight.methods.calibration import USUAL, Calibration, calibrated
 from firstsight.methods.catalogue import method
 from firstsight.methods.discriminant import fit_projection, held_out_spread, spread_of
@@ -117,3 +119,14 @@ def test_its_state_survives_saving() -> None:
     names = list("abcde")
     assert loaded.register(names).header() == made.register(names).header()
     assert made.closed_set(names).match(np.full(12, 99, dtype=np.float32)).category in names
+
+
+def test_an_explanation_says_when_the_category_learned_from_the_very_image(
+    moths: Path, tiny: dict[str, Any], tmp_path: Path
+) -> None:
+    model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "method": "firstsight"})
+    seen, other = sorted((moths / "stream").rglob("*.jpg"))[:2]
+    with firstsight.Discoverer(model, store=tmp_path / "r.db") as discoverer:
+        discoverer.discover_one(seen)
+        assert "has learned from it" in firstsight.explain(model, seen, store=discoverer.store).sentence
+        assert "has learned from it" not in firstsight.explain(model, other, store=discoverer.store).sentence

@@ -53,11 +53,14 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
     similar = () if scores is None else points.ranked(scores, lambda category: names.of(model.names[category]))
     sums, near = summed(similar), _near(register, row, answer, names)
     bits = register.bits if isinstance(register, CodeRegister) else None
+    said = sentence(answer, near, sums, points.kind, points.each, bits, model.network.discovers)
+    if store is not None and register.learns and store.recognise(content) is not None:
+        said += " This very image is in the register: the category it is in has learned from it."
     return Evidence(
         image=describe(image),
         pixels=pixels,
         answer=answer,
-        sentence=sentence(answer, near, sums, points.kind, points.each, bits, model.network.discovers),
+        sentence=said,
         kind=points.kind,
         similar=similar,
         sums=sums,

@@ -102,7 +102,7 @@ class Firstsight(Projected):
         projected = self.renewed(torch.from_numpy(rows).to(self.origin)).cpu().numpy()
         answers = [register.match(row).category for row in projected]
         own = float(np.mean([category == str(label) for category, label in zip(answers, labels, strict=True)]))
-        lines = [f"{own:.0%} of the support is most probably of its own category"]
+        lines = [f"{own:.0%} of the images it learned from are most probably of their own category"]
         if own < 0.5:
             lines.append("that is too little to trust: teach it more images of each category")
         return {
