@@ -143,6 +143,11 @@ class Register(Protocol):
     learns: ClassVar[bool]  # whether the rows in a category shape it
 
     @property
+    def farthest(self) -> float:
+        """The radius that leaves nothing outside: one that starts with it never discovers."""
+        ...
+
+    @property
     def comparisons(self) -> int:
         """How often a row was compared with a centre to answer it, since the last rebuild."""
         ...

@@ -592,3 +592,10 @@ def test_threads_may_look_while_one_edits_and_closes(path: Path) -> None:
 def test_the_register_of_a_fresh_store_is_the_one_it_was_made_with(path: Path) -> None:
     with new_store(path, radius=3, rule="first") as store:
         assert store.register.header() == fresh_register(3, "first").header()
+
+
+def test_a_register_that_never_discovers_cannot_be_made_to(tmp_path: Path) -> None:
+    with new_store(tmp_path / "r.db", radius=8) as store:
+        with pytest.raises(SettingsError, match="never discover"):
+            store.change_radius(1)
+        assert store.catalogue.radius == 8

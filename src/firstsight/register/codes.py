@@ -69,6 +69,10 @@ class CodeRegister(Roster):
             raise SettingsError(f"radius is {radius}; with {self.bits} bits it can be a whole number, 0 to {self.bits}")
 
     @property
+    def farthest(self) -> float:
+        return self.bits
+
+    @property
     def centres(self) -> Words:
         """The centre of every category, in order of rank: oldest first."""
         return self._centres.rows

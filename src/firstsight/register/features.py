@@ -72,10 +72,13 @@ class FeatureRegister(Roster):
         self.check_radius(radius)
         self._radius = float(radius)
 
+    @property
+    def farthest(self) -> float:
+        return FARTHEST[self.metric]
+
     def check_radius(self, radius: float) -> None:
-        farthest = FARTHEST[self.metric]
-        if not 0 <= radius <= farthest:
-            raise SettingsError(f"radius is {radius}; as a {self.metric} distance it can be 0 to {farthest:g}")
+        if not 0 <= radius <= self.farthest:
+            raise SettingsError(f"radius is {radius}; as a {self.metric} distance it can be 0 to {self.farthest:g}")
 
     def header(self) -> dict[str, Any]:
         """What it takes to start the same register again, as JSON."""

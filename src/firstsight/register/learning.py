@@ -76,6 +76,10 @@ class LearningRegister(Naming, ABC):
         self.check_radius(radius)
         self._radius = float(radius)
 
+    @property
+    def farthest(self) -> float:
+        return FARTHEST
+
     def check_radius(self, radius: float) -> None:
         if abs(radius) > FARTHEST:
             raise SettingsError(f"radius is {radius}; it can be any number up to {FARTHEST:g}")

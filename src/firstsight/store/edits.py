@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from operator import index
 
-from firstsight.errors import StoreError
+from firstsight.errors import SettingsError, StoreError
+from firstsight.protocols import Register
 from firstsight.store.catalogue import Catalogue, Category
 from firstsight.store.dependencies import dependants, obstacles, writes
 from firstsight.store.events import (
@@ -81,6 +82,13 @@ def move(catalogue: Catalogue, numbers: Sequence[int], to: str) -> Moved:
 def confirm(catalogue: Catalogue, numbers: Sequence[int]) -> Confirmed:
     confirmed = images(catalogue, numbers)
     return Confirmed(confirmed, _as_they_are(catalogue, confirmed)[1])
+
+
+def check_radius(register: Register, first: float, radius: float) -> None:
+    """SettingsError where a register that started with another radius cannot have this one."""
+    register.check_radius(radius)
+    if first >= register.farthest:
+        raise SettingsError("this register was made to never discover, whatever its radius", "start a new one")
 
 
 def change_radius(catalogue: Catalogue, radius: int | float) -> RadiusChanged:

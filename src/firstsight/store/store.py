@@ -295,7 +295,7 @@ class Store:
     @alone
     def change_radius(self, radius: int | float) -> Recorded:
         """Set how far categories reach, for the images to come."""
-        self._register.check_radius(radius)
+        edits.check_radius(self._register, self.log.header["register"]["radius"], radius)
         return self._edit(edits.change_radius(self.catalogue, radius))
 
     @alone
