@@ -235,6 +235,14 @@ def _smallest(values: Floats) -> int:
     return best if best >= 0 and np.isfinite(values[best]) else -1
 
 
+def posterior(distances: Floats, radius: float, chosen: int, sharpness: float = 1.0) -> float:
+    """The probability of an answer where distances are log odds of a new category; that (-1) is at the radius."""
+    behind = np.append(distances, radius)
+    behind -= behind[chosen]
+    with np.errstate(over="ignore"):
+        return float(1 / np.exp(-sharpness * behind).sum())
+
+
 def as_text(values: NDArray[Any]) -> str:
     """Numbers for a header, exactly."""
     return np.ascontiguousarray(values, dtype="<f8").tobytes().hex()

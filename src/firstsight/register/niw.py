@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
+from firstsight.register.learning import Floats, LearningRegister, as_text, from_text, posterior
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,7 @@ class NiwRegister(LearningRegister):
 
     def _confidence(self, distances: Floats, chosen: int) -> float:
         """The posterior probability of the answer, among all categories and a new one."""
-        behind = np.append(distances, self.radius)
-        behind -= behind[chosen]
-        with np.errstate(over="ignore"):
-            return float(1 / np.exp(-behind).sum())
+        return posterior(distances, self.radius, chosen)
 
     def _take(self, position: int, row: Floats) -> None:
         at = self._found() if position == self._count else position

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
+from firstsight.register.learning import Floats, LearningRegister, as_text, from_text, posterior
 
 Places: TypeAlias = NDArray[np.intp]
 
@@ -170,10 +170,7 @@ class StatisticsRegister(LearningRegister):
 
     def _confidence(self, distances: Floats, chosen: int) -> float:
         """The posterior probability of the answer, among all categories and a new one."""
-        behind = np.append(distances, self.radius)
-        behind -= behind[chosen]
-        with np.errstate(over="ignore"):
-            return float(1 / np.exp(-self.spread.sharpness * behind).sum())
+        return posterior(distances, self.radius, chosen, self.spread.sharpness)
 
     def _learn_all(self, members: Iterable[tuple[NDArray[Any], str]]) -> None:
         """As one by one, to the bit: sums are added up in the same order."""
