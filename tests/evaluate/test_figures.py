@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from math import nan
+from math import isnan, nan
 from xml.etree import ElementTree
 
 import pytest
@@ -13,6 +13,7 @@ from PIL import Image
 
 from firstsight.evaluate.charts import HEIGHT, TOP, Kind, Panel, Series, chart, matrix, scatter
 from firstsight.evaluate.drawing import SERIES, TONES, Anchor, Drawing, Shape
+from firstsight.evaluate.measured import time_bars, training_time
 from firstsight.evaluate.sheets import Cell, Difference, Mean, Sheet, Triple
 
 
@@ -108,6 +109,16 @@ def test_a_sheet_reads_well_and_computes_well() -> None:
     assert head.startswith("data,bits,All,All deviation,paper's All,paper's Old,paper's New,gap All")
     assert first == "cub,12,31.64,0.25,36.4,,27,-4.76,,0.04,0.5"
     assert second == "pets" + "," * 10
+
+
+def test_a_training_too_short_to_time_has_no_ratio() -> None:
+    results = [
+        {"data": "cub", "method": method, "hardware": "fast", "report": {"seconds": seconds}}
+        for method, seconds in (("phe", 0.0), ("smile", 0.002))
+    ]
+    assert [[name, seconds] for _, name, seconds, *_ in training_time(results).rows] == [["phe", 0.0], ["smile", 0.002]]
+    assert all(isnan(row[4]) for row in training_time(results).rows if isinstance(row[4], float))
+    assert time_bars(results) is not None
 
 
 def test_an_empty_sheet_has_its_header() -> None:

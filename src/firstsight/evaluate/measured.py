@@ -222,10 +222,10 @@ def _seconds(results: Sequence[Result]) -> dict[tuple[str, str], float]:
 
 
 def _ratio(results: Sequence[Result], data: str, method: str) -> tuple[float, float]:
-    """A method's training time over PHE's, ours and the paper's; NaN where one is not known."""
+    """A method's training time over PHE's, ours and the paper's; NaN where one is not known or too short to tell."""
     paper = paper_tables()["tab:training-time-all (minutes, RTX A6000, 200 epochs)"]
     seconds = _seconds(results)
-    ours = seconds[data, method] / seconds.get((data, "phe"), nan)
+    ours = seconds[data, method] / (seconds.get((data, "phe")) or nan)
     return ours, paper[ROWS[method]].get(data, nan) / paper["PHE"].get(data, nan)
 
 

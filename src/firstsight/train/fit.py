@@ -106,7 +106,7 @@ def _train(model: Model, support: Support, checkpoint: Checkpoint, warnings: lis
         model.examples = choose(network, features, support.labels)
     report = network.report(rows.cpu().numpy(), support.labels.cpu().numpy())
     report["lines"] += warnings
-    model.report = report | {"seconds": round(time.monotonic() - began, 1)}
+    model.report = report | {"seconds": round(time.monotonic() - began, 3)}
 
 
 def untrained(settings: Settings, data: LabelledImages, device: str) -> Model:
