@@ -217,6 +217,17 @@ def test_names_people_gave_are_in_the_answers(model_folder: Path, moths: Path, r
     assert "\tnew-2\t" not in result.stdout
 
 
+def test_the_runner_up_goes_by_the_name_people_gave_it(model_folder: Path, moths: Path, register: Path) -> None:
+    again = discover(model_folder, moths, register, "--once")
+    second = next(row["runner_up"]["category"] for row in again if row["runner_up"])
+    categories(register, "rename", second, "brown moth")
+    result = firstsight("discover", model_folder, moths / "stream", "--register", register, "--once", "--device", "cpu")
+    assert "\tnext brown moth at " in result.stdout
+    assert f"\tnext {second} at " not in result.stdout
+    named = discover(model_folder, moths, register, "--once")
+    assert [row["runner_up"] for row in named] == [row["runner_up"] for row in again]
+
+
 def test_a_moved_image_has_no_distance_to_its_new_category(register: Path) -> None:
     image = listed(register, "show", "new-2")[0]["image"]
     categories(register, "move", image, "--to", "new-1")

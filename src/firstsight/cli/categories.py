@@ -83,11 +83,11 @@ def show(context: typer.Context, category: CategoryName, as_json: Json = False) 
         images = list(views.images(store, found.id))
     if as_json:
         return _print_json(asdict(image) for image in images)
-    grid = Table("image", Column("file", overflow="fold"), "distance", "next", box=SIMPLE_HEAD)
+    measure = "distance" if all(image.confidence is None for image in images) else "how sure"
+    grid = Table("image", Column("file", overflow="fold"), measure, "next", box=SIMPLE_HEAD)
     for image in images:
-        near = "" if image.distance is None else f"{image.distance:g} (radius {image.radius:g})"
-        other = f"{image.runner_up} at {image.runner_up_distance:g}" if image.runner_up else ""
-        grid.add_row(*_plain(image.image, _from_here(image.source), "a person" if image.by_person else near, other))
+        near = "a person" if image.by_person else _measured(image)
+        grid.add_row(*_plain(image.image, _from_here(image.source), near, _runner_up(store, image)))
     print_table(grid)
     say(f" {found.id}, called {found.name!r}, {'known' if found.known else 'new'}: {len(images)} images")
     return None
@@ -292,6 +292,21 @@ def _done(recorded: events.Recorded, store: stores.Store | None = None) -> None:
     if store is not None:
         what = "; ".join(f"{verb}: {views.describe(event)}" for verb, event in views.toggled(store, recorded))
     say(f" event {recorded.number}: {what}")
+
+
+def _measured(image: views.Member) -> str:
+    """How sure the rule was of an image or, where it cannot tell, how near the category is."""
+    if image.confidence is not None:
+        return f"{image.confidence:.0%} sure"
+    return "" if image.distance is None else f"{image.distance:g} (radius {image.radius:g})"
+
+
+def _runner_up(store: stores.Store, image: views.Member) -> str:
+    """The category that came next, as people call it, and how far it was where that is a distance."""
+    if image.runner_up is None:
+        return ""
+    name = store.catalogue.categories[image.runner_up].name
+    return name if image.confidence is not None else f"{name} at {image.runner_up_distance:g}"
 
 
 def _from_here(source: str) -> str:

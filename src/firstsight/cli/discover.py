@@ -110,7 +110,7 @@ def discover(
             if as_json:
                 print(line, flush=True)
             elif not isinstance(answer, ImageError):
-                print(_text(path, answer) + ("\tunsure" if unsure else ""), flush=True)
+                print(_text(path, answer, store) + ("\tunsure" if unsure else ""), flush=True)
     if not counts:
         raise DataError(f"no images in {', '.join(map(str, images))}")
     bad = f"; {counts['bad']} could not be read" if counts["bad"] else ""
@@ -145,7 +145,7 @@ def _agree(store: Store, model: Model, radius: float | None, rule: str | None) -
         say(f" the radius of {path} is {radius} from now on (categories {path} undo takes that back)")
 
 
-def _text(path: object, answer: Assignment) -> str:
+def _text(path: object, answer: Assignment, store: Store | None) -> str:
     kind = "new, just registered" if answer.created else "new" if answer.is_new else "known"
     if answer.decided_by == "record":
         kind += ", there already"
@@ -159,11 +159,16 @@ def _text(path: object, answer: Assignment) -> str:
         near = f"{answer.confidence:.0%} sure"
     second = answer.runner_up
     at = "" if second is None or answer.confidence is not None else f" at {_number(second.distance)}"
-    other = f"next {second.category}{at}" if second else "no other"
+    other = f"next {_called(second.category, store)}{at}" if second else "no other"
     parts = [str(path), answer.name or str(answer.category), kind, near, other]
     if answer.image is not None:
         parts.append(f"image {answer.image}")
     return "\t".join(printable(part) for part in parts)
+
+
+def _called(category: str, store: Store | None) -> str:
+    """A category as people call it."""
+    return category if store is None else store.catalogue.categories[category].name
 
 
 def _is_unsure(answer: Assignment | ImageError, limit: float | None) -> bool:

@@ -21,6 +21,7 @@ class Assigned:
 
     `row` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
     `encoder` the entry of the log that says which model, preprocess version, device and precision made the row.
+    `confidence` is how probable the rule held the answer to be, where it could tell; older files do not say.
     """
 
     source: str
@@ -34,6 +35,7 @@ class Assigned:
     encoder: int
     row: bytes
     content: bytes
+    confidence: float | None = None
 
     @property
     def home(self) -> str:
@@ -56,6 +58,7 @@ class Assigned:
             encoder=encoder,
             row=row,
             content=content,
+            confidence=answer.confidence,
         )
 
 
@@ -161,8 +164,12 @@ def as_text(source: str) -> str:
 
 
 def to_columns(event: Event) -> tuple[str, str, bytes | None, bytes | None]:
-    """An event as the log keeps it: kind, body in JSON, row, content."""
-    body = {f.name: getattr(event, f.name) for f in fields(event) if f.name not in ("row", "content")}
+    """An event as the log keeps it: kind, body in JSON, row, content. What is at its default is left out."""
+    body = {
+        f.name: value
+        for f in fields(event)
+        if f.name not in ("row", "content") and (value := getattr(event, f.name)) != f.default
+    }
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return type(event).__name__, text, getattr(event, "row", None), getattr(event, "content", None)
 

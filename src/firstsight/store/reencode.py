@@ -76,11 +76,12 @@ def _rows(store: Store, encoder: Encoder, register: Register, progress: Progress
 
 
 def _anew(recorded: Recorded, rows: Mapping[int, NDArray[Any]], register: Register, encoder: int) -> Event:
-    """The same event, with the new model's row; distances of the old one say nothing about it."""
+    """The same event, with the new model's row; what the old one measured says nothing about it."""
     event = recorded.event
     if isinstance(event, Assigned):
         row = register.row_bytes(rows[recorded.number])
-        return replace(event, row=row, encoder=encoder, distance=None, runner_up=None, runner_up_distance=None)
+        unmeasured = replace(event, distance=None, runner_up=None, runner_up_distance=None, confidence=None)
+        return replace(unmeasured, row=row, encoder=encoder)
     if isinstance(event, Created):
         return replace(event, row=register.row_bytes(rows[recorded.number + 1]))  # its founder is the event after it
     if isinstance(event, Split):

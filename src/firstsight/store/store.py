@@ -189,18 +189,18 @@ class Store:
         event, home = self._assigned(number), self.catalogue.home(number)
         category, other = self.catalogue.resolve(home), event.runner_up and self.catalogue.resolve(event.runner_up)
         where_it_was = home == event.home
+        second = other if where_it_was and other != category else None
         return Assignment(
             category=category,
             is_new=not self.catalogue.categories[category].known,
             created=False,
             distance=event.distance if where_it_was else None,
             radius=event.radius,
-            runner_up=Candidate(other, event.runner_up_distance or 0)
-            if other and where_it_was and other != category
-            else None,
+            runner_up=Candidate(second, event.runner_up_distance or 0) if second else None,
             via=home if home != category else None,
             image=number,
             decided_by="person" if self.catalogue.placed(number) else "rule",
+            confidence=event.confidence if where_it_was else None,
         )
 
     @alone
@@ -253,8 +253,8 @@ class Store:
         here = self.log.with_content(content, among=self.catalogue.placed_images)
         if not here:
             return None
-        radius = self.catalogue.radius
-        return replace(self.assignment(here[-1]), distance=None, runner_up=None, radius=radius, image=None)
+        answer = self.assignment(here[-1])
+        return replace(answer, distance=None, runner_up=None, confidence=None, radius=self.catalogue.radius, image=None)
 
     def _named(self, answer: Assignment) -> Assignment:
         """The answer with the name people gave its category."""

@@ -60,6 +60,7 @@ class Member:
     runner_up_distance: int | float | None
     by_person: bool
     content: str  # the SHA-256 of the image
+    confidence: float | None  # how probable the rule held this, where it could tell and the image was not moved since
 
 
 def summaries(store: Store) -> list[Summary]:
@@ -92,28 +93,33 @@ def _summaries(store: Store) -> list[Summary]:
 
 def images(store: Store, category: str | None = None) -> Iterator[Member]:
     """The images of a category by its id, or of all, in order of arrival."""
-    catalogue = store.catalogue
     with store.lock:
+        catalogue = store.catalogue
         numbers = catalogue.columns()[0].tolist() if category is None else catalogue.images(category)
-    for number in numbers:
-        with store.lock:
-            recorded, answer = store.log.event(number), store.assignment(number)
-        event, owner = recorded.event, catalogue.categories[str(answer.category)]
-        assert isinstance(event, Assigned)
-        yield Member(
-            image=number,
-            source=event.source,
-            category=owner.id,
-            name=owner.name,
-            known=owner.known,
-            time=recorded.time,
-            distance=answer.distance,
-            radius=answer.radius,
-            runner_up=answer.runner_up.category if answer.runner_up else None,
-            runner_up_distance=answer.runner_up.distance if answer.runner_up else None,
-            by_person=catalogue.placed(number),
-            content=event.content.hex(),
-        )
+    return (_member(store, number) for number in numbers)
+
+
+def _member(store: Store, number: int) -> Member:
+    with store.lock:
+        recorded, answer = store.log.event(number), store.assignment(number)
+        event, owner = recorded.event, store.catalogue.categories[str(answer.category)]
+        by_person = store.catalogue.placed(number)
+    assert isinstance(event, Assigned)
+    return Member(
+        image=number,
+        source=event.source,
+        category=owner.id,
+        name=owner.name,
+        known=owner.known,
+        time=recorded.time,
+        distance=answer.distance,
+        radius=answer.radius,
+        runner_up=answer.runner_up.category if answer.runner_up else None,
+        runner_up_distance=answer.runner_up.distance if answer.runner_up else None,
+        by_person=by_person,
+        content=event.content.hex(),
+        confidence=answer.confidence,
+    )
 
 
 def image_numbers(store: Store, wanted: Sequence[str]) -> list[int]:
@@ -147,6 +153,7 @@ def describe(event: Event) -> str:
     match event:
         case Assigned():
             near = "" if event.distance is None else f", {event.distance:g} away"
+            near = near if event.confidence is None else f", {event.confidence:.0%} sure"
             by = {"person": ", as a person placed it before"}.get(event.decided_by, near)
             return f"{event.source} -> {event.category}{f' (via {event.via})' if event.via else ''}{by}"
         case Created():

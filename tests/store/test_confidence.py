@@ -1,0 +1,132 @@
+"""How sure an answer was: kept with it, shown to people, gone once the image is moved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_store import MODEL, discover, new_store
+
+from firstsight.cli.main import app
+from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.store import reencode, views
+from firstsight.store.events import Assigned, Recorded, from_columns, to_columns
+from firstsight.store.store import Arrival, Store
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.db"
+
+
+def fresh() -> StatisticsRegister:
+    """Two known categories of four rows each, around 0 and 9; W is 1, B is 25."""
+    spread = Spread(np.ones(1), np.full(1, 25.0), concentration=-6.0)
+    return StatisticsRegister(spread, ["ant", "bee"], np.array([4, 4]), np.array([[0.0], [36.0]]))
+
+
+def arrival(value: float, name: str | None = None) -> Arrival:
+    name = name or f"{value:g}.jpg"
+    return Arrival(name, hashlib.sha256(name.encode()).digest(), np.array([value], dtype=np.float32))
+
+
+def filled(path: Path) -> Store:
+    """Images by number: 1 is surely an ant, 2 and 3 less and less so, 4 is surely a bee."""
+    store = Store.create(path, fresh(), MODEL)
+    store.record([arrival(value) for value in (0, 3.5, 4.4, 9)], MODEL)
+    return store
+
+
+def shown(capsys: pytest.CaptureFixture[str], path: Path, *arguments: object) -> str:
+    capsys.readouterr()
+    app(["categories", str(path), *map(str, arguments)], standalone_mode=False)
+    return capsys.readouterr().out
+
+
+def test_an_answer_opened_again_is_as_sure_as_it_was_given(path: Path) -> None:
+    with Store.create(path, fresh(), MODEL) as store:
+        given = store.record([arrival(value) for value in (0, 4.4, 30)], MODEL)
+        assert len({answer.confidence for answer in given}) == 3
+    with Store.open(path) as store:
+        assert [store.assignment(answer.image or 0).confidence for answer in given] == [a.confidence for a in given]
+        assert [member.confidence for member in views.images(store)] == [a.confidence for a in given]
+        again = store.record([arrival(value) for value in (0, 4.4, 30)], MODEL, once=True)
+        assert [(a.decided_by, a.confidence) for a in again] == [("record", a.confidence) for a in given]
+
+
+def test_once_moved_an_image_is_no_longer_as_sure_until_that_is_undone(path: Path) -> None:
+    with filled(path) as store:
+        before = store.assignment(3).confidence
+        store.move([3], to="bee" if store.assignment(3).category == "ant" else "ant")
+        assert store.assignment(3).confidence is None
+        store.undo()
+        assert store.assignment(3).confidence == before is not None
+
+
+def test_a_persons_word_on_the_same_image_is_not_as_sure_as_the_rule_was(path: Path) -> None:
+    with filled(path) as store:
+        store.confirm([3])
+        (again,) = store.record([arrival(4.4)], MODEL)
+        assert (again.decided_by, again.confidence) == ("person", None)
+        event = store.log.event(again.image or 0).event
+        assert isinstance(event, Assigned)
+        assert event.confidence is None
+
+
+def test_a_log_written_before_confidence_was_kept_still_opens(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b1111, 0b1110)
+    with closing(sqlite3.connect(path)) as db:
+        bodies = [json.loads(body) for (body,) in db.execute("SELECT body FROM events WHERE kind = 'Assigned'")]
+    assert not any("confidence" in body for body in bodies)  # as a register that cannot tell writes it to this day
+    with Store.open(path) as store:
+        assert [member.confidence for member in views.images(store)] == [None, None]
+
+
+def test_an_event_says_how_sure_it_was_only_where_it_was() -> None:
+    event = Assigned("a.jpg", "ant", None, -3.5, 0.0, None, None, "rule", 1, b"row", b"content", 0.75)
+    kind, body, row, content = to_columns(event)
+    assert from_columns(kind, body, row, content) == event
+    without = json.dumps({name: value for name, value in json.loads(body).items() if name != "confidence"})
+    older = from_columns(kind, without, row, content)
+    assert isinstance(older, Assigned)
+    assert older.confidence is None
+    assert json.loads(to_columns(older)[1]) == json.loads(without)
+
+
+def test_another_models_confidence_is_not_taken_over() -> None:
+    event = Assigned("a.jpg", "ant", None, -3.5, 0.0, "bee", 2.0, "rule", 1, b"", b"content", 0.75)
+    anew = reencode._anew(Recorded(1, 0, event), {1: np.zeros(1, dtype=np.float32)}, fresh(), encoder=2)
+    assert isinstance(anew, Assigned)
+    assert (anew.distance, anew.runner_up, anew.confidence, anew.encoder) == (None, None, None, 2)
+
+
+def test_people_read_how_sure_it_was_and_not_log_odds(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with filled(path) as store:
+        store.rename("bee", "honey bee")
+        sure = f"{store.assignment(2).confidence:.0%} sure"
+    line = next(line for line in shown(capsys, path, "show", "ant").splitlines() if "3.5.jpg" in line)
+    assert sure in line
+    assert line.rstrip().endswith("honey bee")
+    assert "radius" not in line
+    line = next(line for line in shown(capsys, path, "history").splitlines() if "3.5.jpg" in line)
+    assert f"-> ant, {sure}" in line
+    (_, member, *_) = json.loads(shown(capsys, path, "show", "ant", "--json"))
+    assert member["runner_up"] == "bee"
+    assert isinstance(member["runner_up_distance"], float)
+    assert f"{member['confidence']:.0%} sure" == sure
+
+
+def test_registers_of_codes_still_say_how_far_it_was(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with new_store(path) as store:
+        discover(store, 1)
+        store.rename("bee", "honey bee")
+    text = shown(capsys, path, "show", "ant")
+    assert "1 (radius 1)" in text
+    assert "honey bee at 7" in text
+    assert "1 away" in shown(capsys, path, "history")
