@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 from tiny_store import MODEL, discover, new_store
 
 from firstsight.cli.main import app
+from firstsight.errors import StoreError
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store import reencode, views
 from firstsight.store.events import Assigned, Recorded, from_columns, to_columns
@@ -130,3 +133,58 @@ def test_registers_of_codes_still_say_how_far_it_was(path: Path, capsys: pytest.
     assert "1 (radius 1)" in text
     assert "honey bee at 7" in text
     assert "1 away" in shown(capsys, path, "history")
+
+
+def test_the_least_sure_come_first_up_to_a_limit(path: Path) -> None:
+    with filled(path) as store:
+        found, silent = views.unsure(store, below=1.0, limit=3)
+        assert [member.image for member in found] == [3, 2, 1]
+        assert found == sorted(views.images(store), key=lambda member: member.confidence or 0)[:3]
+        assert silent == 0
+        sure = store.assignment(2).confidence or 0
+        assert [member.image for member in views.unsure(store, sure, limit=20)[0]] == [3]  # below it, and not at it
+
+
+def test_what_people_settled_is_not_asked_again(path: Path) -> None:
+    with filled(path) as store:
+        store.confirm([3])
+        store.move([2], to="bee")
+        store.record([arrival(4.4)], MODEL)  # a person's answer to the same image
+        assert [member.image for member in views.unsure(store, 1.0, 20)[0]] == [1, 4]
+        assert views.unsure(store, 1.0, 20)[1] == 0  # a person's answer is no rule's that says nothing
+        store.undo()
+        assert [member.image for member in views.unsure(store, 1.0, 20)[0]] == [2, 1, 4]
+        store.undo(1)
+        assert [member.image for member in views.unsure(store, 1.0, 20)[0]] == [2, 4]
+
+
+def test_answers_that_do_not_say_how_sure_they_were_are_counted(path: Path) -> None:
+    with filled(path) as store:
+        event = store.log.event(3).event
+        assert isinstance(event, Assigned)
+        store.take_over([replace(event, confidence=None)], [0])
+        found, silent = views.unsure(store, 1.0, 20)
+        assert (len(found), silent) == (4, 1)
+
+
+def test_a_register_that_cannot_tell_how_sure_it_is_says_so(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 1)
+        with pytest.raises(StoreError, match="cannot tell how sure it is"):
+            views.unsure(store, 0.5, 20)
+
+
+def test_people_see_what_to_look_at_and_what_to_do(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with filled(path) as store:
+        store.rename("ant", "wood ant")
+        store.rename("bee", "honey bee")
+    app(["categories", str(path), "unsure", "--below", "0.95"], standalone_mode=False)
+    out, err = capsys.readouterr()
+    (line,) = [line for line in out.splitlines() if ".jpg" in line]
+    assert re.split(r"  +", line.strip()) == ["3", "4.4.jpg", "wood ant", "91% sure", "honey bee"]
+    assert "confirm 3" in err
+    assert "move 3 --to CATEGORY" in err
+    (member,) = json.loads(shown(capsys, path, "unsure", "--below", "0.95", "--json"))
+    assert (member["image"], member["category"], member["runner_up"]) == (3, "ant", "bee")
+    app(["categories", str(path), "unsure"], standalone_mode=False)
+    assert "no answer is less than 50% sure" in capsys.readouterr().err

@@ -232,6 +232,34 @@ def suggest_(
     return None
 
 
+@app.command()
+def unsure(
+    context: typer.Context,
+    below: Annotated[float, typer.Option(help="Answers less probable than this.", min=0, max=1)] = 0.5,
+    limit: Annotated[int, typer.Option(help="How many images at most.", min=1, max=1_000_000)] = 20,
+    as_json: Json = False,
+) -> None:
+    """Images a person should look at, the least sure first; not those someone placed or confirmed."""
+    with _reading(context) as store:
+        found, silent = views.unsure(store, below, limit)
+    if silent:
+        say(f" {silent} images do not say how sure their answer was: they are of an older release, or re-encoded")
+    if as_json:
+        return _print_json(asdict(image) for image in found)
+    if not found:
+        say(f" no answer is less than {below:.0%} sure, of those no person has decided")
+        return None
+    grid = Table("image", Column("file", overflow="fold"), "category", "how sure", "next", box=SIMPLE_HEAD)
+    for image in found:
+        cells = (image.image, _from_here(image.source), image.name, _measured(image), _runner_up(store, image))
+        grid.add_row(*_plain(*cells))
+    print_table(grid)
+    start = f"firstsight categories {quote(str(context.obj[0]))}"
+    say(f" Right:  {start} confirm {found[0].image}")
+    say(f" Wrong:  {start} move {found[0].image} --to CATEGORY")
+    return None
+
+
 @app.command(name="export")
 def export_(
     context: typer.Context,

@@ -119,7 +119,8 @@ def discover(
     if counts["created"]:
         say(f" {counts['created']} new {'category' if counts['created'] == 1 else 'categories'} registered")
     if counts["unsure"]:
-        say(f" {counts['unsure']} answers are unsure: look at them, and correct with firstsight categories")
+        look = f"firstsight categories {register or 'FILE.db'} unsure --below {unsure_below}"
+        say(f" {counts['unsure']} answers are unsure.  {'Look' if register else 'With --register, look'}:  {look}")
     if register is not None:
         say(f" kept in {register}.  Next:  firstsight categories {register}")
     if bad:

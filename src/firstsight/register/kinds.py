@@ -29,6 +29,11 @@ KINDS: dict[str, Any] = {
 }
 
 
+def is_confident(header: Mapping[str, Any]) -> bool:
+    """Whether the register a header describes can tell how probable its answers are."""
+    return bool(KINDS[header["kind"]].confident)
+
+
 def of_header(header: Mapping[str, Any]) -> Register:
     """The register a header describes, holding its known categories."""
     kind = header["kind"]

@@ -241,6 +241,13 @@ class SqliteLog:
             found = self._db.execute(query, {"last": self.length, "source": source, "end": end, "size": len(end)})
             return found.fetchall()
 
+    def confidences(self) -> list[tuple[int, float | None]]:
+        """Every image that has been read and was answered by the rule, and how sure that was, where it is said."""
+        query = """SELECT number, json_extract(body, '$.confidence') FROM events
+            WHERE number <= ? AND kind = 'Assigned' AND json_extract(body, '$.decided_by') = 'rule'"""
+        with errors(self.path), self._turn:
+            return self._db.execute(query, (self.length,)).fetchall()
+
     def encoders(self) -> dict[int, dict[str, Any]]:
         """What made the rows."""
         with errors(self.path), self._turn:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 
 import numpy as np
 
 from firstsight.errors import StoreError
 from firstsight.protocols import CONFIRMED
+from firstsight.register.kinds import is_confident
 from firstsight.store.events import (
     Assigned,
     Confirmed,
@@ -120,6 +122,24 @@ def _member(store: Store, number: int) -> Member:
         content=event.content.hex(),
         confidence=answer.confidence,
     )
+
+
+def unsure(store: Store, below: float, limit: int) -> tuple[list[Member], int]:
+    """The images a person should look at, the least sure first, and how many do not say how sure the rule was.
+
+    What a person placed or confirmed is settled. Only the images given are read whole.
+    """
+    if not is_confident(store.log.header["register"]):
+        raise StoreError(
+            f"{store.log.path} was made with a method that cannot tell how sure it is",
+            "methods firstsight and dp-boa can; pairs of categories to look at are named by: suggest",
+        )
+    with store.lock:
+        numbers, _, placed = store.catalogue.columns()
+        open_ones = set(numbers[~placed].tolist())
+        said = [(sure, number) for number, sure in store.log.confidences() if number in open_ones]
+        least = nsmallest(limit, ((sure, number) for sure, number in said if sure is not None and sure < below))
+        return [_member(store, number) for _, number in least], sum(sure is None for sure, _ in said)
 
 
 def image_numbers(store: Store, wanted: Sequence[str]) -> list[int]:
