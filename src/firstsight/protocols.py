@@ -143,6 +143,11 @@ class Register(Protocol):
     learns: ClassVar[bool]  # whether the rows in a category shape it
 
     @property
+    def has_learned(self) -> bool:
+        """Whether any row has shaped it since it began: it is then not what its header says."""
+        ...
+
+    @property
     def farthest(self) -> float:
         """The radius that leaves nothing outside: one that starts with it never discovers."""
         ...

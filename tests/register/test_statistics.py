@@ -130,6 +130,21 @@ def totals(store: Store) -> dict[str, list[float]]:
     return {name: [n, *s] for name, n, s in zip(register.names, register.counts, register.sums.tolist(), strict=True)}
 
 
+def test_a_store_starts_from_a_register_that_has_learned_nothing(tmp_path: Path) -> None:
+    answered, taught, rebuilt, asked = fresh(), fresh(), fresh(), fresh()
+    assert answered.assign(row(8, 1)).category == "bee"  # nothing is discovered: ids are as they were
+    taught.learn(row(1, 0), "ant")
+    rebuilt.rebuild(rebuilt.known_centres(), (), [(row(1, 0), "ant")])
+    for register in (answered, taught, rebuilt):
+        with pytest.raises(SettingsError, match="fresh register"):
+            Store.create(tmp_path / "r.db", register, MODEL)
+    assert not (tmp_path / "r.db").exists()
+    asked.match(row(8, 1))
+    rebuilt.rebuild(rebuilt.known_centres())
+    Store.create(tmp_path / "asked.db", asked, MODEL).close()
+    Store.create(tmp_path / "anew.db", rebuilt, MODEL).close()
+
+
 def test_a_merge_is_an_addition_and_undo_takes_it_back(tmp_path: Path) -> None:
     with discovered(tmp_path / "r.db") as store:
         before = totals(store)

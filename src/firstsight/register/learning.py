@@ -7,7 +7,7 @@ images, models, files or torch. Single-threaded by contract: whoever holds it se
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -117,8 +117,14 @@ class LearningRegister(Naming, ABC):
         self._begin_names([*reserved, *(centre.home for centre in centres)])
         self._stands_for = {c.home: c.category for c in centres if c.home in self._position and c.category != c.home}
         self.comparisons = 0
+        self.has_learned = False
         self._begin()
-        self._learn_all(members)
+        self._learn_all(self._noted(members))
+
+    def _noted(self, members: Iterable[tuple[NDArray[Any], str]]) -> Iterator[tuple[NDArray[Any], str]]:
+        for member in members:
+            self.has_learned = True
+            yield member
 
     def _learn_all(self, members: Iterable[tuple[NDArray[Any], str]]) -> None:
         for row, category in members:
@@ -128,6 +134,7 @@ class LearningRegister(Naming, ABC):
         """A row is in this category: someone said so."""
         given = self._checked(row)
         self._take(self._position_of(category), given)
+        self.has_learned = True
 
     # ------------------------------------------------------------------ answering
 
@@ -172,6 +179,7 @@ class LearningRegister(Naming, ABC):
             if (other := nearest if created[i] else second) >= 0:
                 runner_up[i], runner_up_distance[i] = self._position_of(self._answer(other)), distances[other]
             self._take(int(category[i]), given)
+            self.has_learned = True
         return Assignments(
             names=self.names,
             known=self.known,

@@ -32,6 +32,7 @@ class Roster(Naming, ABC):
     distances: ClassVar[type[np.number[Any]]]
     confident: ClassVar[bool] = False
     learns: ClassVar[bool] = False  # where a centre is does not depend on the images that come
+    has_learned: ClassVar[bool] = False
     radius: Any
 
     def __init__(self, names: Sequence[str], centres: NDArray[Any] | None, first: bool = False) -> None:

@@ -81,13 +81,13 @@ class Store:
         cls, path: Path | str, register: Register, model: Provenance, sync: Sync = "full", wait: float = 0.0
     ) -> Self:
         """A new file for what this register, fresh from this model, will find."""
-        if of_header(register.header()).next_name() != register.next_name():
-            raise SettingsError("a new store starts from a fresh register; this one has discovered categories already")
-        header = {
-            "firstsight": __version__,
-            "model": {"fingerprint": model.fingerprint, "preprocess": model.preprocess},
-            "register": register.header(),
-        }
+        if register.has_learned or of_header(register.header()).next_name() != register.next_name():
+            raise SettingsError(
+                "a new store starts from a fresh register; this one has answered images already",
+                "take a new one from the model: model.register()",
+            )
+        made_by = {"fingerprint": model.fingerprint, "preprocess": model.preprocess}
+        header = {"firstsight": __version__, "model": made_by, "register": register.header()}
         return cls(SqliteLog.create(Path(path), header, sync, wait))
 
     @classmethod
