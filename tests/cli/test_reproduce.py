@@ -123,6 +123,22 @@ def test_what_cannot_be_reproduced_is_refused(mini: list[str], tmp_path: Path) -
     refused(2, "called 'mian'", "reproduce", "mian")
     refused(2, "2 data sets and 1 roots", "reproduce", "main", "--data", "cub,pets", "--root", tmp_path)
     refused(2, "epochs is a setting of new runs", "reproduce", "main", "--epochs", 3, "--out", tmp_path)
-    empty = firstsight("reproduce", "main", "--out", tmp_path)
-    assert empty.returncode == 0
-    assert "give --data and --root" in empty.stderr
+
+
+def test_without_runs_there_is_no_table_and_nothing_is_written(made: tuple[Path, Result], tmp_path: Path) -> None:
+    out, _ = made
+    said = refused(
+        3, f"{tmp_path} has no runs to make main, alpha of", "reproduce", "dmax", "main", "alpha", "--out", tmp_path
+    )
+    assert "give --data and --root" in said
+    assert list(tmp_path.iterdir()) == []
+    refused(3, "no runs on cub to make main of", "reproduce", "main", "--data", "cub", "--out", out)
+    refused(3, "has no runs to make main of", "reproduce", "main", "--out", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", [name for name, entry in REPRODUCTIONS.items() if not entry.methods])
+def test_what_needs_no_runs_is_made_in_an_empty_folder(name: str, tmp_path: Path) -> None:
+    result = firstsight("reproduce", name, "--out", tmp_path)
+    assert result.returncode == 0, result.stderr
+    with (tmp_path / "reproduced" / f"{name}.csv").open() as file:
+        assert list(csv.DictReader(file))

@@ -14,7 +14,7 @@ from firstsight.cli.benchmark import TAKEN, carry_out
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
 from firstsight.config import from_environment
-from firstsight.errors import SettingsError
+from firstsight.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
     from firstsight.evaluate.benchmark import Run
@@ -75,9 +75,14 @@ def reproduce(
         raise SettingsError(f"{next(iter(given))} is a setting of new runs", "give --root too, or leave it out")
     given = {**{name: value for name, value in from_environment().items() if name not in TAKEN}, **given}
     how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs}
-    for name, path in zip(chosen, roots, strict=bool(roots)):
-        _run(entries, name, path, given, target, seeds, how)
+    if roots:
+        chosen = [_run(entries, *each, given, target, seeds, how) for each in zip(chosen, roots, strict=True)]
     found = [result for result in read_results(target, tried=True) if not chosen or result["data"] in chosen]
+    if empty := [entry.name for entry in entries if entry.methods and not entry.among(found)]:
+        raise DataError(
+            f"{target} has no runs{f' on {data}' if data else ''} to make {', '.join(empty)} of",
+            "name a folder that has with --out, or give --data and --root to make them",
+        )
     for entry in entries:
         own = entry.among(found)
         sheet, files = write(entry, own, target / TABLES)
@@ -99,8 +104,8 @@ def _run(
     target: Path,
     seeds: int,
     how: dict[str, Any],
-) -> None:
-    """Run what is missing on one data set: all tables share its images and its runs."""
+) -> str:
+    """Run what is missing on one data set: all tables share its images and its runs. The name its runs go by."""
     from firstsight.data.benchmarks import open_data, split_of
 
     of, images = open_data(data, root)
@@ -112,6 +117,7 @@ def _run(
         own = [run for run in wanted if run.known_share == share]
         drawn = split_of(of, images, share=share)
         carry_out(own, drawn, images, given, target, same_orders=False, progress=bars, **how)
+    return of.name
 
 
 def _missing(wanted: Sequence[Run], target: Path) -> str:
