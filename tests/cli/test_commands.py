@@ -209,7 +209,7 @@ def test_refusals_of_discover_and_evaluate(fitted: tuple[Path, str], moths: Path
     (tmp_path / "empty").mkdir()
     (tmp_path / "taken.jsonl").touch()
     refused(4, "there is no model folder", "discover", tmp_path / "none", moths)
-    refused(3, "does not exist", "discover", fitted[0], tmp_path / "none.jpg")
+    refused(3, "none.jpg does not exist", "discover", fitted[0], tmp_path / "none.jpg")
     refused(3, "no images in", "discover", fitted[0], tmp_path / "empty")
     refused(2, "radius is 13", "discover", fitted[0], moths, "--radius", "13")
     refused(2, "exists already", "discover", fitted[0], moths, "--save", tmp_path / "taken.jsonl")
@@ -218,6 +218,16 @@ def test_refusals_of_discover_and_evaluate(fitted: tuple[Path, str], moths: Path
     (tmp_path / "mixed" / "a").mkdir(parents=True)
     (tmp_path / "mixed" / "a" / "bad.jpg").write_bytes(b"no")
     refused(3, "1 image cannot be used", "evaluate", fitted[0], tmp_path / "mixed")
+
+
+def test_all_paths_that_do_not_exist_are_named_before_anything_is_done(
+    fitted: tuple[Path, str], moths: Path, tmp_path: Path
+) -> None:
+    good = next((moths / "stream").rglob("*.jpg"))
+    given = (good, tmp_path / "a.jpg", good, tmp_path / "b.jpg")
+    said = refused(3, "2 of 4 paths do not exist", "discover", fitted[0], *given, "--register", tmp_path / "r.db")
+    assert [line.strip() for line in said.splitlines() if line.endswith(".jpg")] == [str(given[1]), str(given[3])]
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("where", "code", "message"), [("| head -n 1", 0, ""), ("> /dev/full", 6, "no space left")])

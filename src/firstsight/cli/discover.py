@@ -66,9 +66,10 @@ def discover(
     rule = check_rule(rule)
     if once and register is None:
         raise SettingsError("--once needs --register FILE.db: without it nothing is remembered to compare with")
-    for source in images:
-        if not source.exists():
-            raise DataError(f"{source} does not exist")
+    if missing := [printable(str(source)) for source in images if not source.exists()]:
+        several = f"{len(missing)} of {len(images)} paths do not exist:\n  " + "\n  ".join(missing)
+        what = f"{missing[0]} does not exist" if len(missing) == 1 else several
+        raise DataError(what, "nothing was done yet: name what is there, and run again")
     from firstsight.data.source import find_images
     from firstsight.discoverer import Discoverer
     from firstsight.methods.folder import load_model
