@@ -142,3 +142,14 @@ def test_what_needs_no_runs_is_made_in_an_empty_folder(name: str, tmp_path: Path
     assert result.returncode == 0, result.stderr
     with (tmp_path / "reproduced" / f"{name}.csv").open() as file:
         assert list(csv.DictReader(file))
+
+
+def test_runs_are_found_under_the_name_the_data_go_by(
+    mini: list[str], made: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of inat:Aves, which go by inat-aves."""
+    monkeypatch.setitem(benchmarks.BENCHMARKS, "small", benchmarks.BENCHMARKS["mini"])
+    flags = ["small" if flag == "mini" else flag for flag in mini]
+    result = firstsight("reproduce", "std", *flags, "--out", made[0])
+    assert result.returncode == 0, result.stderr
+    assert "runs: all there" in result.stderr
