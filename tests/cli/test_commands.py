@@ -182,6 +182,8 @@ def test_refusals_of_fit(moths: Path, tmp_path: Path) -> None:
         2, "4 known categories do not fit in 1 bits", "fit", moths / "support", *out, "--bits", "1", "--method", "phe"
     )
     refused(2, "firstsight trains nothing, so --epochs means nothing", "fit", moths / "support", *out, "--epochs", "9")
+    look = ("--method", "ncm", "--no-second-look")
+    refused(2, "ncm looks at an image once, so --second-look means nothing", "fit", moths / "support", *out, *look)
     refused(
         2,
         "use a multiple of 16, for example 96",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 import firstsight
-from firstsight.methods.calibration import USUAL, Calibration, calibrated
+from firstsight.methods.calibration import USUAL, Calibration, Shape, _best, calibrated
 from firstsight.methods.catalogue import method
 from firstsight.methods.discriminant import fit_projection, held_out_spread, spread_of
 from firstsight.methods.firstsight import Firstsight
@@ -96,6 +96,42 @@ def test_calibration_finds_categories_that_are_there_to_be_found() -> None:
     assert (counts >= 3).sum() == pytest.approx(24, abs=3)
     known = labels[order] < 12
     assert (answers.category[known] == labels[order][known]).mean() > 0.9
+
+
+def test_shapes_by_hand() -> None:
+    """Half way from 1 and 4 to their mean, 2.5: the roots of 2.5 and 10."""
+    spread = np.array([1.0, 4.0]), np.array([9.0, 1.0])
+    assert Shape.MEASURED.of(*spread)[0].tolist() == [1, 4]
+    assert Shape.EVEN_WITHIN.of(*spread)[0].tolist() == pytest.approx([2.5**0.5, 10**0.5])
+    assert Shape.EVEN_WITHIN.of(*spread)[1].tolist() == [9, 1]
+    assert Shape.EVEN_BETWEEN.of(*spread)[1].tolist() == pytest.approx([45**0.5, 5**0.5])
+
+
+class Scored:
+    """A trial whose scores are known."""
+
+    def __init__(self, scores: dict[Shape, dict[float, float]]) -> None:
+        self.scores = scores
+
+    def score(self, shape: Shape, concentration: float) -> float:
+        return self.scores.get(shape, {}).get(concentration, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ({Shape.MEASURED: {4.0: 0.5}}, (Shape.MEASURED, 4)),
+        ({Shape.MEASURED: {4.0: 0.5, 6.0: 0.6}}, (Shape.MEASURED, 6)),  # a step of 2
+        ({Shape.MEASURED: {4.0: 0.5}, Shape.EVEN_WITHIN: {0.0: 0.6}}, (Shape.EVEN_WITHIN, 0)),  # another shape near it
+        ({Shape.MEASURED: {0.0: 0.497, 2.0: 0.491, 4.0: 0.5, 8.0: 0.499}}, (Shape.MEASURED, 0)),  # the least as good
+        ({Shape.MEASURED: {0.0: 0.48, 4.0: 0.5}, Shape.EVEN_BETWEEN: {0.0: 0.497}}, (Shape.MEASURED, 4)),
+    ],
+)
+def test_the_best_shape_and_the_least_concentration_that_is_as_good(
+    scores: dict[Shape, dict[float, float]], expected: tuple[Shape, float]
+) -> None:
+    trial: Any = Scored(scores)
+    assert _best([trial]) == expected
 
 
 def test_the_rows_of_an_image_do_not_depend_on_the_precision_of_the_backbone() -> None:

@@ -12,7 +12,8 @@ from firstsight.cli.options import with_settings
 from firstsight.config import resolve
 from firstsight.errors import SettingsError
 
-LOOKING = ("method", "backbone", "weights", "image_size", "precision", "seed")  # what a frozen method has
+# what a method that trains nothing has
+LOOKING = ("method", "backbone", "weights", "image_size", "second_look", "precision", "seed")
 
 
 @with_settings()
@@ -41,8 +42,14 @@ def fit(
     from firstsight.methods.catalogue import network_of
     from firstsight.train.fit import fit as train
 
+    network = network_of(settings.method)
+    if "second_look" in given and not network.looks_twice:
+        raise SettingsError(
+            f"{settings.method} looks at an image once, so --second-look means nothing to it",
+            "leave it out, or use --method firstsight",
+        )
     idle = [name for name in given if name not in LOOKING]
-    if idle and not network_of(settings.method).learns:
+    if idle and not network.learns:
         flag = f"--{idle[0].replace('_', '-')}"
         raise SettingsError(
             f"{settings.method} trains nothing, so {flag} means nothing to it",

@@ -23,12 +23,14 @@ class Watch(TorchFunctionMode):
         super().__init__()
         self.attending: tuple[Tensor, Tensor, float | None] | None = None
         self.map: Tensor | None = None
+        self.closer = False  # whether the rest is about a part of the image, enlarged
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if func is F.scaled_dot_product_attention and len(args[0]) == 1:  # of the whole image, not of windows
             self.attending = args[0], args[1], (kwargs or {}).get("scale")
-        elif isinstance(result, Tensor) and result.ndim == 4 and min(result.shape[2:]) > 1:
+        self.closer |= func is F.affine_grid
+        if isinstance(result, Tensor) and not self.closer and result.ndim == 4 and min(result.shape[2:]) > 1:
             self.map = result
         return result
 

@@ -6,8 +6,9 @@ is needed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from math import exp, log
 
 import numpy as np
@@ -20,34 +21,51 @@ from firstsight.methods.simulation import Simulated, halves, simulated
 from firstsight.protocols import CONFIRMED
 from firstsight.register.statistics import Spread, StatisticsRegister
 
-TRIALS = 4
-CONCENTRATIONS = (-8, -4, 0, 4, 8, 12, 16)  # logarithms; then one step of 2 to either side of the best
+TRIALS = 8
+CONCENTRATIONS = (-8, -4, 0, 4, 8, 12, 16)  # logarithms; around the best, other shapes and steps of 2
 USUAL = 6.0  # where there are too few categories to simulate anything
-COUNT_MATTERS = 0.05  # accuracy that a number of categories off by a factor of e is worth
+COUNT_MATTERS = 0.1  # accuracy that a number of categories off by a factor of e is worth
+AS_GOOD = 0.01  # a difference in that score that says nothing
 SHARPNESSES = (0.005, 2.0)
 MOST = 4000  # images of a simulated stream
+
+
+class Shape(Enum):
+    """How the spread of the dimensions is taken: as measured, or half way to being alike in all of them.
+
+    The variance between categories is badly measured where there are few; that within them is not the same for all.
+    """
+
+    MEASURED = (0.0, 0.0)
+    EVEN_WITHIN = (0.5, 0.0)
+    EVEN_BETWEEN = (0.0, 0.5)
+
+    def of(self, within: Floats, between: Floats) -> tuple[Floats, Floats]:
+        """Geometrically between what was measured and its mean."""
+        even, wide = (part ** (1 - h) * part.mean() ** h for part, h in zip((within, between), self.value, strict=True))
+        return even, wide
 
 
 @dataclass(frozen=True)
 class Calibration:
     concentration: float
     sharpness: float
+    shape: Shape = Shape.MEASURED
 
 
 def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int) -> Calibration:
-    """The concentration under which simulated discovery does best, and the sharpness that makes it honest."""
+    """The shape and concentration under which simulated discovery does best, and the sharpness that makes it honest."""
     if (np.bincount(labels) > 1).sum() < 4:
         return Calibration(min(USUAL, _at_home(features, labels, dimensions)), 1.0)
     generator = np.random.default_rng(seed)
     streams = [simulated(labels, new, generator) for new in halves(labels, TRIALS, generator)]
     trials = [Trial(features, labels, dimensions, stream) for stream in streams]
-    concentration = _best(trials, CONCENTRATIONS)
-    concentration = _best(trials, (concentration - 2, concentration, concentration + 2))
-    forecasts = [trial.forecast(concentration) for trial in trials]
+    shape, concentration = _best(trials)
+    forecasts = [trial.forecast(shape, concentration) for trial in trials]
     least = minimize_scalar(
         lambda s: _log_loss(forecasts, exp(s)), bounds=[log(s) for s in SHARPNESSES], method="bounded"
     )
-    return Calibration(concentration + _fuller(trials, labels), exp(least.x))
+    return Calibration(concentration + _fuller(trials, labels), exp(least.x), shape)
 
 
 class Trial:
@@ -64,16 +82,16 @@ class Trial:
         self.rows = projection(features[stream.arriving[:MOST]])[:, : len(within)]
         self.truth, self.known = labels[stream.arriving[:MOST]], stream.known[:MOST]
 
-    def score(self, concentration: float) -> float:
+    def score(self, shape: Shape, concentration: float) -> float:
         """Accuracy, less what a wrong number of categories costs: those with a few images count."""
-        category = self._register(concentration).assign_many(self.rows).category
+        category = self._register(shape, concentration).assign_many(self.rows).category
         found = max(1, int((np.bincount(category) >= CONFIRMED).sum()))
         off = abs(log(found / len(np.unique(self.truth))))
         return strict_accuracy(self.truth, category, self.known).all - COUNT_MATTERS * off
 
-    def forecast(self, concentration: float) -> tuple[list[Floats], NDArray[np.bool_]]:
+    def forecast(self, shape: Shape, concentration: float) -> tuple[list[Floats], NDArray[np.bool_]]:
         """For every row, how much less probable each other answer was than the one given; and which were right."""
-        register = self._register(concentration)
+        register = self._register(shape, concentration)
         behind, category = [], []
         for row in self.rows:
             distances = np.append(register.distances(row), 0.0)
@@ -81,8 +99,9 @@ class Trial:
             category.append(register.assign_many(row[None]).category[0])
         return behind, matched(self.truth, np.array(category))
 
-    def _register(self, concentration: float) -> StatisticsRegister:
-        spread = replace(self.spread, concentration=concentration)
+    def _register(self, shape: Shape, concentration: float) -> StatisticsRegister:
+        within, between = shape.of(self.spread.within, self.spread.between)
+        spread = replace(self.spread, within=within, between=between, concentration=concentration)
         return StatisticsRegister(spread, [str(i) for i in range(len(self.counts))], self.counts, self.sums)
 
 
@@ -90,7 +109,7 @@ def _at_home(features: Floats, labels: Labels, dimensions: int) -> float:
     """The largest concentration, less 1, under which no support image is rather of a new category than of its own."""
     everything = np.arange(len(labels))
     trial = Trial(features, labels, dimensions, Simulated(everything, everything, np.ones(len(labels), dtype=bool)))
-    register, own = trial._register(0.0), np.unique(labels, return_inverse=True)[1]
+    register, own = trial._register(Shape.MEASURED, 0.0), np.unique(labels, return_inverse=True)[1]
     odds = [register.distances(row)[at] for row, at in zip(trial.rows, own, strict=False)]
     return -float(max(odds)) - 1
 
@@ -104,9 +123,24 @@ def _fuller(trials: Sequence[Trial], labels: Labels) -> float:
     return log(np.unique(labels, return_counts=True)[1].mean() / taught)
 
 
-def _best(trials: Sequence[Trial], tried: Sequence[float]) -> float:
-    scores = [np.mean([trial.score(each) for trial in trials]) for each in tried]
-    return float(tried[int(np.argmax(scores))])
+def _best(trials: Sequence[Trial]) -> tuple[Shape, float]:
+    """The shape that scores best, found from coarse to fine, and the least concentration that is about as good.
+
+    Scores differ from draw to draw; where it hardly matters, fewer categories are better.
+    """
+    scores: dict[tuple[Shape, float], float] = {}
+
+    def best_with(tried: Iterable[tuple[Shape, float]]) -> tuple[Shape, float]:
+        for each in tried:
+            if each not in scores:
+                scores[each] = float(np.mean([trial.score(*each) for trial in trials]))
+        return max(scores, key=lambda each: scores[each])
+
+    _, coarse = best_with((Shape.MEASURED, float(each)) for each in CONCENTRATIONS)
+    shape, near = best_with((shape, coarse + step) for shape in Shape for step in (-4, 0, 4))
+    shape, best = best_with((shape, near + step) for step in (-2, 2))
+    enough = scores[shape, best] - AS_GOOD
+    return shape, min(each for (tried, each), score in scores.items() if tried is shape and score >= enough)
 
 
 def _log_loss(forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], sharpness: float) -> float:

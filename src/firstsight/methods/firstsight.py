@@ -31,6 +31,7 @@ class Firstsight(Projected):
     """Discriminant rows of a frozen backbone, weighed by a register of statistics. Trains in seconds."""
 
     learns = False
+    looks_twice = True
     within: Tensor
     between: Tensor
     concentration: Tensor
@@ -60,8 +61,8 @@ class Firstsight(Projected):
         """Fit the projection to the features of the support set, and find what the register needs."""
         features, truth = rows.cpu().double().numpy(), labels.cpu().numpy()
         projection = fit_projection(features, truth, self.dimensions)
-        within, between = held_out_spread(features, truth, self.dimensions)
         calibration = calibrated(features, truth, self.dimensions, self.settings.seed)
+        within, between = calibration.shape.of(*held_out_spread(features, truth, self.dimensions))
         width = len(within)
         basis = np.zeros(self.basis.shape)
         basis[:, :width] = projection.matrix[:, :width]

@@ -57,7 +57,7 @@ def load_model(path: Path | str, device: str = "auto", exact: bool = False) -> M
     listed = _verify(path)
     where = pick_device(device)
     try:
-        settings = Settings.of(config["settings"])
+        settings = Settings.of({"second_look": False, **config["settings"]})  # earlier releases looked once
         categories = [Category(**entry) for entry in json.loads((path / CATEGORIES).read_bytes())]
         model = Model.assemble(settings, categories, where, blank=True)
         model.exact = exact

@@ -64,7 +64,14 @@ class Model:
         kind = network_of(settings.method)
         kind.check(len(categories), settings)
         stages = settings.train_stages if kind.learns else 0
-        backbone: Backbone = build(settings.backbone, settings.image_size, stages, settings.weights, blank=blank)
+        backbone: Backbone = build(
+            settings.backbone,
+            settings.image_size,
+            stages,
+            settings.weights,
+            blank=blank,
+            second_look=kind.looks_twice and settings.second_look,
+        )
         network = kind(backbone.tail, backbone.features, len(categories), settings)
         return cls(
             settings=settings,

@@ -1,0 +1,69 @@
+"""A second look: what stands out in an image is enlarged and encoded as well, and both features count alike.
+
+What people photograph seldom fills the picture. Where the feature map of a CNN is strong there is something to see; the
+square around that, at the size of the whole image, shows it in more detail.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+REACH = 2.0  # half the square's side, in standard deviations of what stands out
+SMALLEST = 0.4  # of the image's side
+
+
+class TwoLooks(nn.Module):
+    """A timm model that looks twice. Those without a feature map, such as transformers, look once."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, images: Tensor) -> Tensor:
+        features, found = self._look(images)
+        if found.ndim != 4 or found.shape[1] != features.shape[1]:
+            return features
+        closer, _ = self._look(enlarged(images, found.float().norm(dim=1)))
+        return F.normalize(features.float(), dim=-1) + F.normalize(closer.float(), dim=-1)
+
+    def _look(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        """The feature of every image, and what it was pooled from."""
+        found: Tensor = self.model.forward_features(images)
+        return self.model.forward_head(found, pre_logits=True), found
+
+
+def enlarged(images: Tensor, places: Tensor) -> Tensor:
+    """The square around what stands out, at the size of the whole image; `places` (N, H, W) say how much does where."""
+    across, down, half = square(places)
+    map = images.new_zeros(len(images), 2, 3)
+    map[:, 0, 0] = map[:, 1, 1] = half
+    map[:, 0, 2], map[:, 1, 2] = across, down
+    grid = F.affine_grid(map, list(images.shape), align_corners=False)
+    return F.grid_sample(images, grid, mode="bicubic", padding_mode="reflection", align_corners=False)
+
+
+def square(places: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Its middle across and down and half its side, in an image that reaches from -1 to 1; it never leaves that.
+
+    >>> spot = torch.zeros(1, 5, 5)
+    >>> spot[0, 2, 4] = 1.0  # at the right edge, half way down
+    >>> [round(float(value), 2) for value in square(spot)]
+    [0.6, 0.0, 0.4]
+    """
+    weight = (places - places.amin(dim=(1, 2), keepdim=True)).square() + 1e-12  # where nothing does, everything does
+    weight = weight / weight.sum(dim=(1, 2), keepdim=True)
+    across, down = (_spread(weight.sum(dim=other)) for other in (1, 2))
+    half = (REACH * torch.maximum(across[1], down[1])).clamp(SMALLEST, 1)
+    return across[0].clamp(half - 1, 1 - half), down[0].clamp(half - 1, 1 - half), half
+
+
+def _spread(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation of places from -1 to 1, by their weights (N, places)."""
+    count = weight.shape[1]
+    at = (torch.arange(count, device=weight.device) + 0.5) * 2 / count - 1
+    mean = (weight * at).sum(dim=1)
+    return mean, (weight * (at - mean[:, None]).square()).sum(dim=1).sqrt()
