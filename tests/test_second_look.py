@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from safetensors.torch import save_file
 
 import firstsight
+from firstsight.evidence.page import lit
 from firstsight.files import digest
 from firstsight.second_look import SMALLEST, TwoLooks, enlarged, square
 
@@ -111,3 +112,19 @@ def test_where_it_looked_is_told_of_the_whole_image(moths: Path, cnn: dict[str, 
     assert told.looked is not None
     assert told.looked.shape == (3, 3)
     assert told.looked.max() == 1
+    assert told.closer is not None
+    left, top, side = told.closer
+    assert 0 <= left <= left + side <= 1 + 1e-6
+    assert 0 <= top <= top + side <= 1 + 1e-6
+    assert told.as_dict()["closer"] == {"left": left, "top": top, "side": side}
+    once = firstsight.fit(moths / "support", device="cpu", second_look=False, **cnn)
+    assert firstsight.explain(once, sorted((moths / "stream").rglob("*.jpg"))[0]).closer is None
+
+
+def test_a_frame_shows_the_second_look() -> None:
+    grey = np.full((100, 100, 3), 128, np.uint8)
+    shown = lit(grey, np.ones((2, 2), dtype=np.float32), (0.25, 0.5, 0.5))
+    assert shown[75, 25].tolist() == [255] * 3  # left,
+    assert shown[50, 50].tolist() == [255] * 3  # top,
+    assert shown[75, 74].tolist() == [255] * 3  # right of it
+    assert shown[75, 50].tolist() == [128] * 3

@@ -15,6 +15,7 @@ Kind: TypeAlias = Literal["prototypes", "support images"]
 
 FORMAT = 1
 UNSURE = 0.25  # of the typical value of a bit of the image
+Square: TypeAlias = tuple[float, float, float]  # left, top and side, in parts of the image's side
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Evidence:
     near: tuple[Near, ...]  # the nearest first, one per category
     values: tuple[float, ...] = ()  # of the bits of its code: 1 where above zero, and unsure where close to it
     looked: NDArray[np.float32] | None = None  # where it looked, coarsely: 0 to 1, rows from the top
+    closer: Square | None = None  # what it looked at a second time, if it did
 
     @property
     def code(self) -> str:
@@ -125,4 +127,5 @@ class Evidence:
                 for each in self.near
             ],
             "looked": None if self.looked is None else [[round(float(v), 3) for v in row] for row in self.looked],
+            "closer": self.closer and dict(zip(("left", "top", "side"), self.closer, strict=True)),
         }

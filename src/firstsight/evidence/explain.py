@@ -47,9 +47,9 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
         """How much it is like the most similar points: what a CNN's map is asked about."""
         return points.similarity(features).topk(min(TOP, len(points))).values.sum() if len(points) else None
 
-    features, looked = look(model, torch.from_numpy(pixels.copy())[None], liking)
+    seen = look(model, torch.from_numpy(pixels.copy())[None], liking)
     with torch.no_grad():
-        scores = points.similarity(features)[0].cpu().numpy() if len(points) else None
+        scores = points.similarity(seen.features)[0].cpu().numpy() if len(points) else None
     similar = () if scores is None else points.ranked(scores, lambda category: names.of(model.names[category]))
     sums, near = summed(similar), _near(register, row, answer, names)
     bits = register.bits if isinstance(register, CodeRegister) else None
@@ -66,7 +66,8 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
         sums=sums,
         near=near,
         values=() if bits is None else tuple(encoded.features[0].tolist()),
-        looked=looked,
+        looked=seen.places,
+        closer=seen.closer,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from firstsight.evidence.evidence import Evidence, Near
-from firstsight.evidence.page import breakable, figure, image, jpeg, lit, page
+from firstsight.evidence.page import breakable, figure, image, jpeg, lit, looked_caption, page
 
 LABEL, TALL = 150, 90  # room for names left of a code, and for bars above it
 
@@ -41,7 +41,9 @@ def _image(each: Evidence) -> str:
     if each.looked is None:
         return shown
     alt = "The same image, dim where the model did not look"
-    return shown + figure(jpeg(lit(each.pixels, each.looked)), alt, "bright: where it looked", "large")
+    if each.closer is not None:
+        alt += ", with a frame around what it looked at a second time"
+    return shown + figure(jpeg(lit(each.pixels, each.looked, each.closer)), alt, looked_caption(each.closer), "large")
 
 
 def _similar(each: Evidence) -> str:

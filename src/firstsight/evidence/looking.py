@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import isqrt
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
+from firstsight.evidence.evidence import Square
 from firstsight.methods.model import Model
 
 
@@ -23,39 +25,52 @@ class Watch(TorchFunctionMode):
         super().__init__()
         self.attending: tuple[Tensor, Tensor, float | None] | None = None
         self.map: Tensor | None = None
-        self.closer = False  # whether the rest is about a part of the image, enlarged
+        self.closer: Tensor | None = None  # where the second look goes; what passes by from then on is of a part only
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if func is F.scaled_dot_product_attention and len(args[0]) == 1:  # of the whole image, not of windows
             self.attending = args[0], args[1], (kwargs or {}).get("scale")
-        self.closer |= func is F.affine_grid
-        if isinstance(result, Tensor) and not self.closer and result.ndim == 4 and min(result.shape[2:]) > 1:
+        if func is F.affine_grid:
+            self.closer = args[0]
+        if isinstance(result, Tensor) and self.closer is None and result.ndim == 4 and min(result.shape[2:]) > 1:
             self.map = result
         return result
 
 
-def look(
-    model: Model, pixels: Tensor, score: Callable[[Tensor], Tensor | None]
-) -> tuple[Tensor, NDArray[np.float32] | None]:
-    """The features of one image in fp32, and where the model looked; None where its architecture does not tell.
+@dataclass(frozen=True)
+class Look:
+    """The features of one image in fp32, and where the model looked, where its architecture tells."""
 
-    Of a CNN it is told where in the image that was found which makes its `score` high.
-    """
+    features: Tensor
+    places: NDArray[np.float32] | None  # 0 to 1, rows from the top
+    closer: Square | None
+
+
+def look(model: Model, pixels: Tensor, score: Callable[[Tensor], Tensor | None]) -> Look:
+    """Look at one image. Of a CNN it is told where in the image that was found which makes its `score` high."""
     with Watch() as watch, torch.enable_grad():
         stem = model.stem(pixels).detach().requires_grad_()
         features = model.network.eval().features(stem)
+    closer = None if watch.closer is None else _square(watch.closer)
     if watch.attending is not None:
-        return features.detach(), _scaled(_attention(*watch.attending))
+        return Look(features.detach(), _scaled(_attention(*watch.attending)), closer)
     total = score(features)
     with torch.no_grad():
         channels = model.network.tail(stem).shape[1]
     if watch.map is None or total is None or watch.map.shape[1] != channels:
-        return features.detach(), None
+        return Look(features.detach(), None, closer)
     # a map the frozen trunk made is not part of the graph; what was pooled of it is
     (gradient,) = torch.autograd.grad(total, watch.map if watch.map.requires_grad else stem)
     weights = gradient[0].reshape(channels, -1).mean(1)
-    return features.detach(), _scaled(torch.einsum("c,chw->hw", weights, watch.map[0].detach()).clamp_min(0))
+    places = _scaled(torch.einsum("c,chw->hw", weights, watch.map[0].detach()).clamp_min(0))
+    return Look(features.detach(), places, closer)
+
+
+def _square(map: Tensor) -> Square:
+    """From the map that enlarged it, of an image from -1 to 1, to parts of the image's side."""
+    half, across, down = (float(map[0, row, column]) for row, column in ((0, 0), (0, 2), (1, 2)))
+    return (1 + across - half) / 2, (1 + down - half) / 2, half
 
 
 def _attention(queries: Tensor, keys: Tensor, scale: float | None) -> Tensor:

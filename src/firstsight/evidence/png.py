@@ -10,7 +10,7 @@ from typing import cast
 from PIL import Image, ImageDraw, ImageFont
 
 from firstsight.evidence.evidence import Evidence
-from firstsight.evidence.page import lit
+from firstsight.evidence.page import lit, looked_caption
 
 SCALE = 2  # pixels drawn for each one meant
 WIDTH, MARGIN, GAP = 760, 32, 12
@@ -104,7 +104,7 @@ def _column(case: Evidence, largest: float) -> Image.Image:
 def _images(sheet: Sheet, case: Evidence) -> None:
     shown = [(case.pixels, "as the model saw it")]
     if case.looked is not None:
-        shown.append((lit(case.pixels, case.looked), "bright: where it looked"))
+        shown.append((lit(case.pixels, case.looked, case.closer), looked_caption(case.closer)))
     for i, (pixels, caption) in enumerate(shown):
         x = MARGIN + i * (PICTURE + GAP)
         sheet.picture(Image.fromarray(pixels), x, sheet.y, PICTURE)
