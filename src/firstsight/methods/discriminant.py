@@ -18,7 +18,7 @@ from sklearn.covariance import ledoit_wolf
 Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[np.int64]
 
-FOLDS = 3  # parts of the known categories, each in turn left out
+FOLDS = 10  # parts of the known categories, each in turn left out
 LEAST = 1e-3  # of W: what B is at least, where few categories seem not to differ; and of B, W
 
 
@@ -70,17 +70,15 @@ def held_out_spread(features: Floats, labels: Labels, dimensions: int) -> tuple[
 
     Those it was fitted on lie closer together and farther apart. With too few categories, theirs must do.
     """
-    parts = [np.isin(labels, np.unique(labels)[fold::FOLDS]) for fold in range(FOLDS)]
-    usable = [out for out in parts if _teaches(labels[out]) and _teaches(labels[~out])]
-    if not usable:
+    categories = np.unique(labels)
+    parts = [np.isin(labels, categories[fold::FOLDS]) for fold in range(min(FOLDS, len(categories)))]
+    if not all(_teaches(labels[~out]) for out in parts):
         return spread_of(fit_projection(features, labels, dimensions)(features), labels)
-    spreads = [
-        spread_of(fit_projection(features[~out], labels[~out], dimensions)(features[out]), labels[out])
-        for out in usable
-    ]
-    width = min(len(within) for within, _ in spreads)
-    within, between = (np.mean([spread[part][:width] for spread in spreads], axis=0) for part in (0, 1))
-    return within, between
+    projections = [fit_projection(features[~out], labels[~out], dimensions) for out in parts]
+    rows = np.zeros((len(labels), min(each.matrix.shape[1] for each in projections)))
+    for out, projection in zip(parts, projections, strict=True):
+        rows[out] = projection(features[out])[:, : rows.shape[1]]
+    return spread_of(rows, labels)
 
 
 def _teaches(labels: Labels) -> bool:
