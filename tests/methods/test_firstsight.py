@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import nn
 
@@ -16,7 +18,7 @@ from firstsight.methods.calibration import USUAL, Calibration, Shape, _best, cal
 from firstsight.methods.catalogue import method
 from firstsight.methods.discriminant import fit_projection, held_out_spread, spread_of
 from firstsight.methods.firstsight import Firstsight
-from firstsight.methods.simulation import halves, simulated, thirds
+from firstsight.methods.simulation import evenly, halves, simulated, thirds
 
 
 def clouds(
@@ -78,6 +80,17 @@ def test_a_simulated_stream_teaches_half_and_keeps_the_new_ones_away() -> None:
         assert sorted([*stream.teaching, *stream.arriving]) == list(range(30))
         assert np.array_equal(stream.known, ~np.isin(labels[stream.arriving], new))
         assert np.bincount(labels[stream.teaching], minlength=6).tolist() == [0 if c in new else 3 for c in range(6)]
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.integers(1, 70))
+def test_what_is_taken_evenly_is_of_all_categories(drawn: list[int], most: int) -> None:
+    labels = np.unique(drawn, return_inverse=True)[1]
+    taken = evenly(labels, most, np.random.default_rng(0))
+    assert len(taken) == min(most, len(labels))
+    assert (np.diff(taken) > 0).all()
+    there, left = np.bincount(labels), np.bincount(labels) - np.bincount(labels[taken], minlength=labels.max() + 1)
+    taken_of = there - left
+    assert (taken_of[left > 0] >= taken_of.max() - 1).all()  # who has more to give has given as much as any
 
 
 def test_calibration_finds_categories_that_are_there_to_be_found() -> None:

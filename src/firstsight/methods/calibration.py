@@ -27,7 +27,6 @@ USUAL = 6.0  # where there are too few categories to simulate anything
 COUNT_MATTERS = 0.1  # accuracy that a number of categories off by a factor of e is worth
 AS_GOOD = 0.01  # a difference in that score that says nothing
 SHARPNESSES = (0.005, 2.0)
-MOST = 4000  # images of a simulated stream
 
 
 class Shape(Enum):
@@ -51,6 +50,14 @@ class Calibration:
     concentration: float
     sharpness: float
     shape: Shape = Shape.MEASURED
+    taught: float | None = None  # images that a known category had in the simulation, if there was one
+
+    def concentration_with(self, images: float) -> float:
+        """The concentration where known categories have so many images on average.
+
+        A category is weighed by its images; the weight of a new one keeps its proportion to theirs.
+        """
+        return self.concentration + (0 if self.taught is None else log(images / self.taught))
 
 
 def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int) -> Calibration:
@@ -65,7 +72,7 @@ def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int) -> 
     least = minimize_scalar(
         lambda s: _log_loss(forecasts, exp(s)), bounds=[log(s) for s in SHARPNESSES], method="bounded"
     )
-    return Calibration(concentration + _fuller(trials, labels), exp(least.x), shape)
+    return Calibration(concentration, exp(least.x), shape, float(np.mean([trial.counts.mean() for trial in trials])))
 
 
 class Trial:
@@ -79,8 +86,8 @@ class Trial:
         teaching = projection(features[stream.teaching])[:, : len(within)]
         self.counts, self.sums = np.bincount(own), np.zeros((len(taught), len(within)))
         np.add.at(self.sums, own, teaching)
-        self.rows = projection(features[stream.arriving[:MOST]])[:, : len(within)]
-        self.truth, self.known = labels[stream.arriving[:MOST]], stream.known[:MOST]
+        self.rows = projection(features[stream.arriving])[:, : len(within)]
+        self.truth, self.known = labels[stream.arriving], stream.known
 
     def score(self, shape: Shape, concentration: float) -> float:
         """Accuracy, less what a wrong number of categories costs: those with a few images count."""
@@ -112,15 +119,6 @@ def _at_home(features: Floats, labels: Labels, dimensions: int) -> float:
     register, own = trial._register(Shape.MEASURED, 0.0), np.unique(labels, return_inverse=True)[1]
     odds = [register.distances(row)[at] for row, at in zip(trial.rows, own, strict=False)]
     return -float(max(odds)) - 1
-
-
-def _fuller(trials: Sequence[Trial], labels: Labels) -> float:
-    """The log of how many more images a known category has than in the trials, where half of them arrive.
-
-    A category is weighed by its images; the weight of a new one keeps its proportion to theirs.
-    """
-    taught = np.mean([trial.counts.mean() for trial in trials])
-    return log(np.unique(labels, return_counts=True)[1].mean() / taught)
 
 
 def _best(trials: Sequence[Trial]) -> tuple[Shape, float]:

@@ -20,11 +20,13 @@ from firstsight.config import Rule, Settings
 from firstsight.methods.calibration import calibrated
 from firstsight.methods.discriminant import fit_projection, held_out_spread
 from firstsight.methods.projected import Projected
+from firstsight.methods.simulation import evenly
 from firstsight.networks import check_nearest
 from firstsight.register.learning import FARTHEST
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 DIMENSIONS = 192
+MOST = 2000  # images that say how new categories are spread and how readily they are born: more say little more
 
 
 class Firstsight(Projected):
@@ -61,14 +63,16 @@ class Firstsight(Projected):
         """Fit the projection to the features of the support set, and find what the register needs."""
         features, truth = rows.cpu().double().numpy(), labels.cpu().numpy()
         projection = fit_projection(features, truth, self.dimensions)
-        calibration = calibrated(features, truth, self.dimensions, self.settings.seed)
-        within, between = calibration.shape.of(*held_out_spread(features, truth, self.dimensions))
+        some = evenly(truth, MOST, np.random.default_rng(self.settings.seed))
+        calibration = calibrated(features[some], truth[some], self.dimensions, self.settings.seed)
+        within, between = calibration.shape.of(*held_out_spread(features[some], truth[some], self.dimensions))
         width = len(within)
         basis = np.zeros(self.basis.shape)
         basis[:, :width] = projection.matrix[:, :width]
         self.project(projection.mean, basis)
         self.within[:width], self.between[:width] = torch.from_numpy(within), torch.from_numpy(between)
-        self.concentration.fill_(calibration.concentration)
+        images = np.unique(truth, return_counts=True)[1].mean()
+        self.concentration.fill_(calibration.concentration_with(images))
         self.sharpness.fill_(calibration.sharpness)
         self.counts.copy_(torch.bincount(labels, minlength=self.categories))
         sums = np.zeros(self.sums.shape)

@@ -44,3 +44,12 @@ def halves(labels: Labels, count: int, generator: np.random.Generator) -> list[L
     """Half of the categories play new ones, as in the literature's protocol; drawn so many times."""
     categories = np.unique(labels)
     return [generator.permutation(categories)[: len(categories) // 2] for _ in range(count)]
+
+
+def evenly(labels: Labels, most: int, generator: np.random.Generator) -> Labels:
+    """Positions of at most so many images, in order: as many of every category as there are, up to a limit."""
+    turn = np.empty(len(labels), dtype=np.int64)  # in which an image would be taken, were each category to give one
+    for category in np.unique(labels):
+        own = np.flatnonzero(labels == category)
+        turn[generator.permutation(own)] = np.arange(len(own))
+    return np.sort(np.argsort(turn, kind="stable")[:most])
