@@ -21,7 +21,8 @@ from firstsight.methods.simulation import Simulated, halves, simulated
 from firstsight.protocols import CONFIRMED
 from firstsight.register.statistics import Spread, StatisticsRegister
 
-TRIALS = 8
+ARRIVING = 10_000  # images that arrive in all simulated streams together: small support sets are drawn more often
+TRIALS = (4, 16)  # streams, at least and at most
 CONCENTRATIONS = (-8, -4, 0, 4, 8, 12, 16)  # logarithms; around the best, other shapes and steps of 2
 USUAL = 6.0  # where there are too few categories to simulate anything
 COUNT_MATTERS = 0.1  # accuracy that a number of categories off by a factor of e is worth
@@ -65,7 +66,8 @@ def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int) -> 
     if (np.bincount(labels) > 1).sum() < 4:
         return Calibration(min(USUAL, _at_home(features, labels, dimensions)), 1.0)
     generator = np.random.default_rng(seed)
-    streams = [simulated(labels, new, generator) for new in halves(labels, TRIALS, generator)]
+    draws = int(np.clip(ARRIVING / (0.75 * len(labels)), *TRIALS))  # all images of half of them, half of the others'
+    streams = [simulated(labels, new, generator) for new in halves(labels, draws, generator)]
     trials = [Trial(features, labels, dimensions, stream) for stream in streams]
     shape, concentration = _best(trials)
     forecasts = [trial.forecast(shape, concentration) for trial in trials]
