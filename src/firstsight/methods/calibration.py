@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from math import exp, log
+from math import exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ TRIALS = (4, 16)  # streams, at least and at most
 CONCENTRATIONS = (-8, -4, 0, 4, 8, 12, 16)  # logarithms; around the best, other shapes and steps of 2
 USUAL = 6.0  # where there are too few categories to simulate anything
 COUNT_MATTERS = 0.1  # accuracy that a number of categories off by a factor of e is worth
-AS_GOOD = 0.01  # a difference in that score that says nothing
 SHARPNESSES = (0.005, 2.0)
 
 
@@ -126,21 +125,23 @@ def _at_home(features: Floats, labels: Labels, dimensions: int) -> float:
 def _best(trials: Sequence[Trial]) -> tuple[Shape, float]:
     """The shape that scores best, found from coarse to fine, and the least concentration that is about as good.
 
-    Scores differ from draw to draw; where it hardly matters, fewer categories are better.
+    As good is what is worse by no more than the standard error of the difference: fewer categories are better where it
+    hardly matters.
     """
-    scores: dict[tuple[Shape, float], float] = {}
+    scores: dict[tuple[Shape, float], Floats] = {}
 
     def best_with(tried: Iterable[tuple[Shape, float]]) -> tuple[Shape, float]:
         for each in tried:
             if each not in scores:
-                scores[each] = float(np.mean([trial.score(*each) for trial in trials]))
-        return max(scores, key=lambda each: scores[each])
+                scores[each] = np.array([trial.score(*each) for trial in trials])
+        return max(scores, key=lambda each: float(scores[each].mean()))
 
     _, coarse = best_with((Shape.MEASURED, float(each)) for each in CONCENTRATIONS)
     shape, near = best_with((shape, coarse + step) for shape in Shape for step in (-4, 0, 4))
-    shape, best = best_with((shape, near + step) for step in (-2, 2))
-    enough = scores[shape, best] - AS_GOOD
-    return shape, min(each for (tried, each), score in scores.items() if tried is shape and score >= enough)
+    best = best_with((shape, near + step) for step in (-2, 2))
+    worse = {each: scores[best] - own for each, own in scores.items() if each[0] is best[0]}
+    as_good = [each for each, by in worse.items() if by.mean() <= by.std() / sqrt(len(by))]
+    return min(as_good, key=lambda each: each[1])
 
 
 def _log_loss(forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], sharpness: float) -> float:
