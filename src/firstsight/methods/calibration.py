@@ -6,7 +6,7 @@ is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import exp, log, sqrt
@@ -23,7 +23,7 @@ from firstsight.register.statistics import Spread, StatisticsRegister
 
 ARRIVING = 10_000  # images that arrive in all simulated streams together: small support sets are drawn more often
 TRIALS = (4, 16)  # streams, at least and at most
-CONCENTRATIONS = (-8, -4, 0, 4, 8, 12, 16)  # logarithms; around the best, other shapes and steps of 2
+CONCENTRATIONS = (-8.0, -4.0, 0.0, 4.0, 8.0, 12.0, 16.0)  # that are tried; logarithms
 USUAL = 6.0  # where there are too few categories to simulate anything
 COUNT_MATTERS = 0.1  # accuracy that a number of categories off by a factor of e is worth
 SHARPNESSES = (0.005, 2.0)
@@ -123,25 +123,17 @@ def _at_home(features: Floats, labels: Labels, dimensions: int) -> float:
 
 
 def _best(trials: Sequence[Trial]) -> tuple[Shape, float]:
-    """The shape that scores best, found from coarse to fine, and the least concentration that is about as good.
+    """The shape that scores best, and the middle of the concentrations that are about as good as its best.
 
-    As good is what is worse by no more than the standard error of the difference: fewer categories are better where it
-    hardly matters.
+    That is those worse by no more than the standard error of the difference: where it hardly matters, what the draws
+    prefer is chance.
     """
-    scores: dict[tuple[Shape, float], Floats] = {}
-
-    def best_with(tried: Iterable[tuple[Shape, float]]) -> tuple[Shape, float]:
-        for each in tried:
-            if each not in scores:
-                scores[each] = np.array([trial.score(*each) for trial in trials])
-        return max(scores, key=lambda each: float(scores[each].mean()))
-
-    _, coarse = best_with((Shape.MEASURED, float(each)) for each in CONCENTRATIONS)
-    shape, near = best_with((shape, coarse + step) for shape in Shape for step in (-4, 0, 4))
-    best = best_with((shape, near + step) for step in (-2, 2))
-    worse = {each: scores[best] - own for each, own in scores.items() if each[0] is best[0]}
-    as_good = [each for each, by in worse.items() if by.mean() <= by.std() / sqrt(len(by))]
-    return min(as_good, key=lambda each: each[1])
+    scores = {shape: np.array([[t.score(shape, c) for t in trials] for c in CONCENTRATIONS]) for shape in Shape}
+    shape = max(scores, key=lambda each: float(scores[each].mean(axis=1).max()))
+    best = scores[shape].mean(axis=1).argmax()
+    worse = scores[shape][best] - scores[shape]
+    as_good = worse.mean(axis=1) <= worse.std(axis=1) / sqrt(len(trials))
+    return shape, float(np.mean(np.array(CONCENTRATIONS)[as_good]))
 
 
 def _log_loss(forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], sharpness: float) -> float:
