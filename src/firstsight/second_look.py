@@ -50,9 +50,9 @@ def square(places: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Its middle across and down and half its side, in an image that reaches from -1 to 1; it never leaves that.
 
     >>> spot = torch.zeros(1, 5, 5)
-    >>> spot[0, 2, 4] = 1.0  # at the right edge, half way down
+    >>> spot[0, 1, 4] = 1.0  # at the right edge, in the second row
     >>> [round(float(value), 2) for value in square(spot)]
-    [0.6, 0.0, 0.4]
+    [0.6, -0.4, 0.4]
     """
     weight = (places - places.amin(dim=(1, 2), keepdim=True)).square() + 1e-12  # where nothing does, everything does
     weight = weight / weight.sum(dim=(1, 2), keepdim=True)
