@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from math import exp, log, sqrt
+from math import comb, exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,9 @@ def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int) -> 
     if (np.bincount(labels) > 1).sum() < 4:
         return Calibration(min(USUAL, _at_home(features, labels, dimensions)), 1.0)
     generator = np.random.default_rng(seed)
+    categories = len(np.unique(labels))
     draws = int(np.clip(ARRIVING / (0.75 * len(labels)), *TRIALS))  # all images of half of them, half of the others'
+    draws = min(draws, comb(categories, categories // 2))  # as many halves as there are
     streams = [simulated(labels, new, generator) for new in halves(labels, draws, generator)]
     trials = [Trial(features, labels, dimensions, stream) for stream in streams]
     shape, concentration = _best(trials)
