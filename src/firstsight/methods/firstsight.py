@@ -63,7 +63,7 @@ class Firstsight(Projected):
         """Fit the projection to the features of the support set, and find what the register needs."""
         features, truth = rows.cpu().double().numpy(), labels.cpu().numpy()
         projection = fit_projection(features, truth, self.dimensions)
-        some = evenly(truth, MOST, np.random.default_rng(self.settings.seed))
+        some = evenly(truth, max(MOST, 4 * self.categories), np.random.default_rng(self.settings.seed))
         calibration = calibrated(features[some], truth[some], self.dimensions, self.settings.seed)
         within, between = calibration.shape.of(*held_out_spread(features[some], truth[some], self.dimensions))
         width = len(within)
