@@ -121,7 +121,8 @@ def discover(
         say(f" {counts['created']} new {'category' if counts['created'] == 1 else 'categories'} registered")
     if counts["unsure"]:
         look = f"firstsight categories {register or 'FILE.db'} unsure --below {unsure_below}"
-        say(f" {counts['unsure']} answers are unsure.  {'Look' if register else 'With --register, look'}:  {look}")
+        unsure_ones = "1 answer is" if counts["unsure"] == 1 else f"{counts['unsure']} answers are"
+        say(f" {unsure_ones} unsure.  {'Look' if register else 'With --register, look'}:  {look}")
     if register is not None:
         say(f" kept in {register}.  Next:  firstsight categories {register}")
     if bad:
