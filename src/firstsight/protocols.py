@@ -59,7 +59,7 @@ class Assignment:
     `image` is the number under which a store keeps the image. `decided_by` says who answered: the register's rule,
     a person who placed this very image before, or the record of an image that is not counted again. `name` is what
     people call the category, where they renamed it. `confidence` is how probable the rule holds its answer to be,
-    where it can tell.
+    where it can tell. `lesson` says whether the image shapes its category, where categories learn.
     """
 
     category: str | None
@@ -73,6 +73,7 @@ class Assignment:
     decided_by: Literal["rule", "person", "record"] = "rule"
     name: str | None = None
     confidence: float | None = None
+    lesson: bool = True
 
 
 class Centre(NamedTuple):
@@ -197,7 +198,7 @@ class Register(Protocol):
     ) -> None:
         """Start again from these centres, by rank; new ids pass over the reserved ones.
 
-        Where it learns, `members` are the rows there are by arrival, each with the category it is in now.
+        Where it learns, `members` are the rows it learned by arrival, each with the category it is in now.
         """
         ...
 

@@ -392,7 +392,7 @@ def test_a_commit_broken_off_at_any_point_is_found_and_gone_on_from(path: Path, 
                 patch.setattr(SqliteLog, "append", append)
             else:
 
-                def put(catalogue: Catalogue, number: int, home: int) -> None:
+                def put(catalogue: Catalogue, number: int, home: int, flags: int) -> None:
                     catalogue.numbers.append(number)
                     raise KeyboardInterrupt
 

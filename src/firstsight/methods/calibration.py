@@ -19,7 +19,7 @@ from firstsight.accuracy import matched, strict_accuracy
 from firstsight.methods.discriminant import Floats, Labels, fit_projection, held_out_spread
 from firstsight.methods.simulation import Simulated, halves, simulated
 from firstsight.protocols import CONFIRMED
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.statistics import ENOUGH, Spread, StatisticsRegister
 
 ARRIVING = 10_000  # images that arrive in all simulated streams together: small support sets are drawn more often
 TRIALS = (4, 16)  # streams, at least and at most
@@ -50,14 +50,14 @@ class Calibration:
     concentration: float
     sharpness: float
     shape: Shape = Shape.MEASURED
-    taught: float | None = None  # images that a known category had in the simulation, if there was one
+    weight: float | None = None  # of a known category in the simulation, if there was one
 
-    def concentration_with(self, images: float) -> float:
-        """The concentration where known categories have so many images on average.
+    def concentration_with(self, counts: Labels) -> float:
+        """The concentration where known categories have so many images.
 
         A category is weighed by its images; the weight of a new one keeps its proportion to theirs.
         """
-        return self.concentration + (0 if self.taught is None else log(images / self.taught))
+        return self.concentration + (0 if self.weight is None else log(_weight(counts) / self.weight))
 
 
 def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int) -> Calibration:
@@ -75,7 +75,7 @@ def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int) -> 
     least = minimize_scalar(
         lambda s: _log_loss(forecasts, exp(s)), bounds=[log(s) for s in SHARPNESSES], method="bounded"
     )
-    return Calibration(concentration, exp(least.x), shape, float(np.mean([trial.counts.mean() for trial in trials])))
+    return Calibration(concentration, exp(least.x), shape, float(np.mean([_weight(trial.counts) for trial in trials])))
 
 
 class Trial:
@@ -136,6 +136,11 @@ def _best(trials: Sequence[Trial]) -> tuple[Shape, float]:
     worse = scores[shape][best] - scores[shape]
     as_good = worse.mean(axis=1) <= worse.std(axis=1) / sqrt(len(trials))
     return shape, float(np.mean(np.array(CONCENTRATIONS)[as_good]))
+
+
+def _weight(counts: Labels) -> float:
+    """What a category of these many images weighs, on average."""
+    return float(np.minimum(counts, ENOUGH).mean())
 
 
 def _log_loss(forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], sharpness: float) -> float:

@@ -71,8 +71,7 @@ class Firstsight(Projected):
         basis[:, :width] = projection.matrix[:, :width]
         self.project(projection.mean, basis)
         self.within[:width], self.between[:width] = torch.from_numpy(within), torch.from_numpy(between)
-        images = np.unique(truth, return_counts=True)[1].mean()
-        self.concentration.fill_(calibration.concentration_with(images))
+        self.concentration.fill_(calibration.concentration_with(np.unique(truth, return_counts=True)[1]))
         self.sharpness.fill_(calibration.sharpness)
         self.counts.copy_(torch.bincount(labels, minlength=self.categories))
         sums = np.zeros(self.sums.shape)

@@ -28,6 +28,7 @@ class Assignments(Sequence[Assignment]):
     runner_up_distance: NDArray[Any]
     compared: NDArray[np.bool_]  # whether there was a category to be distant from
     confidence: NDArray[np.float64] | None = None  # not a number where the rule cannot tell
+    lesson: NDArray[np.bool_] | None = None  # whether it shapes its category; every one does if this is not given
 
     def __len__(self) -> int:
         return len(self.category)
@@ -50,6 +51,7 @@ class Assignments(Sequence[Assignment]):
             runner_up=Candidate(self.names[other], self.runner_up_distance[index].item()) if other >= 0 else None,
             via=self.names[via] if via >= 0 else None,
             confidence=None if sure is None or isnan(sure) else sure,
+            lesson=self.lesson is None or bool(self.lesson[index]),
         )
 
     def __iter__(self) -> Iterator[Assignment]:

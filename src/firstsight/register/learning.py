@@ -1,4 +1,4 @@
-"""Registers that learn: every image that joins a category shapes it.
+"""Registers that learn: images that join a category shape it.
 
 What is kept of a category, and how far a row is from it, is the business of the kind of register. Knows nothing of
 images, models, files or torch. Single-threaded by contract: whoever holds it serialises writers.
@@ -59,6 +59,10 @@ class LearningRegister(Naming, ABC):
     @abstractmethod
     def header(self) -> dict[str, Any]:
         """What it takes to start the same register again, as JSON; its `kind` and `radius` among it."""
+
+    def _learns_on(self, position: int) -> bool:
+        """Whether this category still learns from the answers it gives."""
+        return True
 
     def _confidence(self, distances: Floats, chosen: int) -> float | None:
         """How probable it is that the chosen category (-1: a new one) is right, if this kind can tell."""
@@ -164,7 +168,7 @@ class LearningRegister(Naming, ABC):
         count = len(rows)
         category, runner_up, via = (np.full(count, -1, dtype=np.int32) for _ in range(3))
         distance, runner_up_distance, confidence = (np.full(count, np.nan) for _ in range(3))
-        created = np.zeros(count, dtype=bool)
+        created, lesson = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
         for i, row in enumerate(np.asarray(rows)):
             given = self._checked(row)
             nearest, second, distances = self._look(given)
@@ -178,7 +182,9 @@ class LearningRegister(Naming, ABC):
                 via[i] = nearest
             if (other := nearest if created[i] else second) >= 0:
                 runner_up[i], runner_up_distance[i] = self._position_of(self._answer(other)), distances[other]
-            self._take(int(category[i]), given)
+            lesson[i] = self._learns_on(int(category[i]))
+            if lesson[i]:
+                self._take(int(category[i]), given)
             self.has_learned = True
         return Assignments(
             names=self.names,
@@ -192,6 +198,7 @@ class LearningRegister(Naming, ABC):
             runner_up_distance=runner_up_distance,
             compared=~np.isnan(distance),
             confidence=confidence,
+            lesson=lesson,
         )
 
     def answer_again(self, rows: NDArray[Any]) -> NDArray[np.int32]:

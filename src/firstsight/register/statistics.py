@@ -3,7 +3,8 @@
 In the space of the rows a category's images lie around its mean with variance W, and means lie around the origin with
 variance B, each dimension for itself (probabilistic linear discriminant analysis). With n rows of sum s the mean is
 Gaussian: precision 1/B + n/W, expectation (s/W) / (1/B + n/W). A row is weighed by its density under every category,
-times how many rows that has, against its density under a category nothing is known of, times the concentration.
+times how many rows that has up to a limit, against its density under a category nothing is known of, times the
+concentration.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ Places: TypeAlias = NDArray[np.intp]
 
 BLOCK = 512  # categories compared with all others at once
 PAGE = 1024  # rows taken in at once
+ENOUGH = 16.0  # rows a category learns from, before it knows what it is
 ROOM = 64  # categories there is room for at first; doubled as needed
 
 
@@ -31,7 +33,9 @@ class Spread:
 
     `trusted` is how many rows' worth the mean of a category is believed at most: images of one category come in
     groups that differ (poses, plumages), so its mean is never as certain as so many independent rows would make it.
-    `sharpness` turns log odds into calibrated ones.
+    `enough` is how many rows a category learns from: it then knows what it is, and would only drift towards its
+    neighbours by answers that are wrong. What people say of an image is learned always. `sharpness` turns log odds
+    into calibrated ones.
     """
 
     within: Floats  # W, one entry per dimension
@@ -39,6 +43,7 @@ class Spread:
     concentration: float  # log of it
     trusted: float = 3.0
     sharpness: float = 1.0
+    enough: float = ENOUGH
 
     def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
         """Expectation and variance of the means of categories with so many rows (K,) of these sums (K, D)."""
@@ -113,6 +118,7 @@ class StatisticsRegister(LearningRegister):
             "concentration": spread.concentration,
             "trusted": spread.trusted,
             "sharpness": spread.sharpness,
+            "enough": spread.enough,
             "counts": as_text(self._first[0]),
             "sums": as_text(self._first[1]),
         }
@@ -121,18 +127,19 @@ class StatisticsRegister(LearningRegister):
     def of(cls, header: Mapping[str, Any]) -> StatisticsRegister:
         """The register a header describes, holding its known categories."""
         within, between = from_text(header["within"]), from_text(header["between"])
-        spread = Spread(within, between, header["concentration"], header["trusted"], header["sharpness"])
+        enough = header.get("enough", np.inf)  # older files learn on
+        spread = Spread(within, between, header["concentration"], header["trusted"], header["sharpness"], enough)
         counts, sums = from_text(header["counts"]), from_text(header["sums"]).reshape(-1, len(within))
         return cls(spread, header["known"], counts, sums, header["radius"])
 
     @property
     def counts(self) -> Floats:
-        """How many rows every category has, in order of `names`."""
+        """How many rows every category has learned from, in order of `names`."""
         return self._counts[: len(self.names)]
 
     @property
     def sums(self) -> Floats:
-        """The sum of every category's rows."""
+        """The sum of those rows."""
         return self._sums[: len(self.names)]
 
     def alike(self) -> Iterator[tuple[str, str, float]]:
@@ -168,6 +175,9 @@ class StatisticsRegister(LearningRegister):
         new = self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset
         return np.asarray(new - known)
 
+    def _learns_on(self, position: int) -> bool:
+        return position >= len(self._counts) or bool(self._counts[position] < self.spread.enough)
+
     def _confidence(self, distances: Floats, chosen: int) -> float:
         """The posterior probability of the answer, among all categories and a new one."""
         return posterior(distances, self.radius, chosen, self.spread.sharpness)
@@ -198,7 +208,7 @@ class StatisticsRegister(LearningRegister):
         self._weights[which, :width] = -0.5 * precision
         self._weights[which, width:] = precision * mean
         with np.errstate(divide="ignore"):  # a category without rows cannot answer
-            size = np.log(self._counts[which])
+            size = np.log(np.minimum(self._counts[which], self.spread.enough))
         self._offsets[which] = size - 0.5 * (precision * mean**2 - np.log(precision)).sum(axis=1)
 
     def _make_room(self, count: int) -> None:

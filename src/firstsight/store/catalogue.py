@@ -28,7 +28,8 @@ from firstsight.store.events import (
     Undone,
 )
 
-GONE, PLACED = 1, 2  # flags of an image: taken back; put where it is, or confirmed there, by a person
+# flags of an image: taken back; put where it is, or confirmed there, by a person; its category did not learn from it
+GONE, PLACED, NO_LESSON = 1, 2, 4
 
 
 @dataclass
@@ -112,9 +113,14 @@ class Catalogue:
         return numbers, owner[homes] if len(owner) else homes, flags[here] & PLACED != 0
 
     def members(self, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[bytes, str]]:
-        """Of the rows of images by number, those there are, each with the category it is in."""
-        numbers, owners, _ = self.columns()
-        here = dict(zip(numbers.tolist(), owners.tolist(), strict=True))
+        """Of the rows of images by number, those that a category learns from, each with the one it is in.
+
+        That is those it learned from when they were answered, and those a person put there.
+        """
+        numbers, owners, placed = self.columns()
+        flags = np.array(self.flags, dtype=np.uint8)
+        lessons = placed | (flags[flags & GONE == 0] & NO_LESSON == 0)
+        here = dict(zip(numbers[lessons].tolist(), owners[lessons].tolist(), strict=True))
         return ((row, self.order[here[number]]) for number, row in rows if number in here)
 
     def centres(self) -> Iterator[tuple[bytes, str, str]]:
@@ -150,7 +156,7 @@ class Catalogue:
     def _do(self, number: int, event: Event) -> None:
         match event:
             case Assigned():
-                self._put(number, self.position[event.home])
+                self._put(number, self.position[event.home], 0 if event.lesson else NO_LESSON)
             case Created():
                 self._found(Category(event.category, event.category, False, number, event.row))
             case Renamed():
@@ -192,22 +198,22 @@ class Catalogue:
             case Undone():
                 raise AssertionError("an Undone is toggled, not taken back")
 
-    def _put(self, number: int, home: int) -> None:
+    def _put(self, number: int, home: int, flags: int) -> None:
         """An image arrives, or comes back."""
         if self.numbers and number <= self.numbers[-1]:
             index = self._index(number)
-            self.homes[index], self.flags[index] = home, 0
+            self.homes[index], self.flags[index] = home, flags
         else:
             self.numbers.append(number)
             self.homes.append(home)
-            self.flags.append(0)
+            self.flags.append(flags)
 
     def _place(self, images: Sequence[int], homes: Sequence[str], placed: Sequence[bool] | None = None) -> None:
         for i, (image, home) in enumerate(zip(images, homes, strict=True)):
             index = self._index(image)
             self.homes[index] = self.position[home]
             by_person = placed is None or placed[i]
-            self.flags[index] = PLACED if by_person else 0
+            self.flags[index] = (PLACED if by_person else 0) | self.flags[index] & NO_LESSON
             (self.placed_images.add if by_person else self.placed_images.discard)(image)
 
     def _found(self, category: Category) -> None:
@@ -261,7 +267,8 @@ class Catalogue:
             catalogue._found(Category(**{**values, "row": bytes.fromhex(values["row"])}))
         catalogue.last, catalogue.undone, catalogue.names = state["last"], set(state["undone"]), dict(state["names"])
         catalogue.numbers, catalogue.homes, catalogue.flags = state["numbers"], state["homes"], state["flags"]
-        catalogue.placed_images = {n for n, f in zip(state["numbers"], state["flags"], strict=True) if f == PLACED}
+        flagged = zip(state["numbers"], state["flags"], strict=True)
+        catalogue.placed_images = {number for number, flags in flagged if flags & (PLACED | GONE) == PLACED}
         return catalogue
 
     def __eq__(self, other: object) -> bool:

@@ -22,6 +22,7 @@ class Assigned:
     `row` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
     `encoder` the entry of the log that says which model, preprocess version, device and precision made the row.
     `confidence` is how probable the rule held the answer to be, where it could tell; older files do not say.
+    `lesson` is whether its category learned from it, in a register that learns; in older files all did.
     """
 
     source: str
@@ -36,6 +37,7 @@ class Assigned:
     row: bytes
     content: bytes
     confidence: float | None = None
+    lesson: bool = True
 
     @property
     def home(self) -> str:
@@ -59,6 +61,7 @@ class Assigned:
             row=row,
             content=content,
             confidence=answer.confidence,
+            lesson=answer.lesson,
         )
 
 
