@@ -52,7 +52,7 @@ def measured(categories: int, images: int) -> dict[str, Any]:
     spread = Spread(np.ones(WIDTH), np.full(WIDTH, 9.0), 6.0)
     statistics = StatisticsRegister(spread, names, np.full(categories, 5), 5 * means)
     nearest = FeatureRegister("cosine", 0.5, names, means.astype("f4"))
-    matrix, values = generator.standard_normal((categories, 2 * WIDTH)), generator.standard_normal(2 * WIDTH)
+    matrix, values = generator.standard_normal((categories, WIDTH)), generator.standard_normal(WIDTH)
     return {
         "categories": categories,
         "nearest centre, ms": milliseconds(lambda i: nearest.assign(rows[i]), images),

@@ -162,16 +162,18 @@ class StatisticsRegister(LearningRegister):
         self._new_precision = 1 / total
         self._new_offset = 0.5 * np.log(total).sum()
         self._counts, self._sums = np.zeros(0), np.zeros((0, len(total)))
-        self._weights, self._offsets = np.zeros((0, 2 * len(total))), np.zeros(0)
+        self._weights, self._offsets = np.zeros((0, len(total))), np.zeros(0)
+        self._kinds, self._kind = _Kinds(len(total)), np.zeros(0, dtype=np.intp)
         self._make_room(len(counts))
         self._counts[: len(counts)], self._sums[: len(counts)] = counts, sums
         if len(counts):
             self._renew(slice(0, len(counts)))
 
     def distances(self, row: Floats) -> Floats:
-        """Log odds of a new category against each: one product of the row's squares and values with a matrix."""
-        squares = row * row
-        known = self._weights[: len(self.names)] @ np.concatenate([squares, row]) + self._offsets[: len(self.names)]
+        """Log odds of a new category against each: one product of a matrix with the row."""
+        count, squares = len(self.names), row * row
+        known = self._weights[:count] @ row + self._offsets[:count]
+        known -= 0.5 * (self._kinds.precisions @ squares)[self._kind[:count]]
         new = self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset
         return np.asarray(new - known)
 
@@ -201,12 +203,15 @@ class StatisticsRegister(LearningRegister):
         self._renew(slice(position, position + 1))
 
     def _renew(self, which: slice) -> None:
-        """The log density of a row is a polynomial of its values; its coefficients, for some categories."""
+        """The log density of a row is a polynomial of its values; its coefficients, for some categories.
+
+        Those of the squares are the same for all categories whose means are believed alike.
+        """
         mean, variance = self.spread.posterior(self._counts[which], self._sums[which])
         precision = 1 / (variance + self.spread.within)
-        width = len(self.spread.within)
-        self._weights[which, :width] = -0.5 * precision
-        self._weights[which, width:] = precision * mean
+        believed = np.minimum(self._counts[which], self.spread.trusted)
+        self._kind[which] = [self._kinds.of(*each) for each in zip(believed.tolist(), precision, strict=True)]
+        self._weights[which] = precision * mean
         with np.errstate(divide="ignore"):  # a category without rows cannot answer
             size = np.log(np.minimum(self._counts[which], self.spread.enough))
         self._offsets[which] = size - 0.5 * (precision * mean**2 - np.log(precision)).sum(axis=1)
@@ -219,3 +224,18 @@ class StatisticsRegister(LearningRegister):
             self._offsets = np.concatenate([self._offsets, np.full(more, -np.inf)])
             self._sums = np.concatenate([self._sums, np.zeros((more, self._sums.shape[1]))])
             self._weights = np.concatenate([self._weights, np.zeros((more, self._weights.shape[1]))])
+            self._kind = np.concatenate([self._kind, np.zeros(more, dtype=np.intp)])
+
+
+class _Kinds:
+    """The precisions there are, by how many rows' worth a mean is believed: few, however many categories."""
+
+    def __init__(self, width: int) -> None:
+        self.precisions = np.zeros((0, width))
+        self._at: dict[float, int] = {}
+
+    def of(self, believed: float, precision: Floats) -> int:
+        if believed not in self._at:
+            self._at[believed] = len(self._at)
+            self.precisions = np.concatenate([self.precisions, precision[None]])
+        return self._at[believed]
