@@ -54,7 +54,7 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
     sums, near = summed(similar), _near(register, row, answer, names)
     bits = register.bits if isinstance(register, CodeRegister) else None
     said = sentence(answer, near, sums, points.kind, points.each, bits, model.network.discovers)
-    if store is not None and register.learns and store.recognise(content) is not None:
+    if store is not None and register.learns and (here := store.recognise(content)) and here.lesson:
         said += " This very image is in the register: the category it is in has learned from it."
     return Evidence(
         image=describe(image),

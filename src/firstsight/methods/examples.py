@@ -1,7 +1,8 @@
 """The support images that stand for what a model learned, chosen once after training and kept with it.
 
-A prototype is shown by the support image most like it (Sec. 4.4 of the paper). A category without prototypes is shown
-by its most typical images, which then are the evidence themselves. Explaining so needs no access to the support set.
+A prototype is shown by the support image most like it (Sec. 4.4 of the paper). Where nothing of the kind was trained,
+images are chosen that all others of their category have something alike in: they are its prototypes then. Explaining
+so needs no access to the support set.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from torch import Tensor
 from firstsight.data.images import ImageLike, thumbnail
 from firstsight.networks import Network
 
-TYPICAL = 3  # support images that stand for a category without prototypes
+MOST = 1000  # images of a category that are looked at to choose from
 SIDE = 128  # of a kept picture, in pixels
 CHUNK = 1024  # points, or images, compared at a time
 COLUMNS = ("category", "image", "image_category", "wins")
@@ -73,7 +74,7 @@ def choose(network: Network, features: Tensor, labels: Tensor) -> Examples:
     """Which support images stand for what a trained network learned; `features` are its features of all of them."""
     prototypes = network.points()
     if prototypes is None:
-        shown = _typical(network, features, labels)
+        shown = _representative(network, features, labels)
         points, category = features[shown], labels[shown]
     else:
         points, each = prototypes, len(prototypes) // network.categories
@@ -89,15 +90,31 @@ def choose(network: Network, features: Tensor, labels: Tensor) -> Examples:
     )
 
 
-def _typical(network: Network, features: Tensor, labels: Tensor) -> Tensor:
-    """The few images of every category that are most like the mean of all its images."""
-    typical = []
+def _representative(network: Network, features: Tensor, labels: Tensor) -> Tensor:
+    """As many images of every category as it would have prototypes, such that no other is far from all of them."""
+    chosen = []
     for category in range(network.categories):
-        own = (labels == category).nonzero()[:, 0]
-        if len(own):
-            likeness = network.similarity(features[own].mean(0, keepdim=True), features[own])[0]
-            typical.append(own[likeness.argsort(descending=True, stable=True)[:TYPICAL]])
-    return torch.cat(typical)
+        own = (labels == category).nonzero()[:MOST, 0]
+        likeness = network.similarity(features[own], features[own])
+        chosen.append(own[representative(likeness, network.settings.prototypes)])
+    return torch.cat(chosen)
+
+
+def representative(likeness: Tensor, count: int) -> list[int]:
+    """One after the other, the image that brings all of them closest to the nearest one chosen.
+
+    >>> two_groups = torch.block_diag(torch.ones(3, 3), torch.ones(2, 2))
+    >>> representative(two_groups, 2)
+    [0, 3]
+    """
+    chosen: list[int] = []
+    nearest = torch.full_like(likeness[:, :1], -torch.inf)
+    for _ in range(min(count, len(likeness))):
+        gain = torch.maximum(likeness, nearest).sum(0)
+        gain[chosen] = -torch.inf
+        chosen.append(int(gain.argmax()))
+        nearest = torch.maximum(nearest, likeness[:, chosen[-1:]])
+    return chosen
 
 
 def _array(tensor: Tensor) -> NDArray[Any]:

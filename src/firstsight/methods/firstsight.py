@@ -59,6 +59,11 @@ class Firstsight(Projected):
     def rows(self, stem: Tensor) -> Tensor:
         return self.projected(self.features(stem))
 
+    def similarity(self, features: Tensor, points: Tensor) -> Tensor:
+        """The cosine of rows, each dimension weighed by what it tells of categories: the rule's own measure."""
+        weight = (self.between / (self.within * (self.within + self.between))).sqrt().float()
+        return super().similarity(self.projected(features) * weight, self.projected(points) * weight)
+
     def finish(self, rows: Tensor, labels: Tensor) -> None:
         """Fit the projection to the features of the support set, and find what the register needs."""
         features, truth = rows.cpu().double().numpy(), labels.cpu().numpy()
