@@ -74,6 +74,7 @@ def main() -> None:
         "128 dimensions": lambda: score(features, labels, dimensions=128),
         "256 dimensions": lambda: score(features, labels, dimensions=256),
         "spread of what was fitted on": lambda: score(features, labels, held_out=False),
+        "categories learn on": lambda: score(features, labels, enough=np.inf),
         "categories stay as founded": lambda: score(features, labels, kind=Fixed),
     }
     for name, run in variants.items():
@@ -90,6 +91,7 @@ def score(
     labels: Labels,
     dimensions: int = DIMENSIONS,
     trusted: float | None = None,
+    enough: float | None = None,
     keep: int | None = None,
     held_out: bool = True,
     kind: type[StatisticsRegister] = StatisticsRegister,
@@ -107,6 +109,8 @@ def score(
             trial.spread = replace(trial.spread, within=within, between=between)
         if trusted is not None:
             trial.spread = replace(trial.spread, trusted=trusted)
+        if enough is not None:
+            trial.spread = replace(trial.spread, enough=enough)
         if keep is not None:
             spread = trial.spread
             trial.spread = replace(spread, within=spread.within[:keep], between=spread.between[:keep])
