@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from math import exp
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from firstsight.register.assignments import Assignments
 from firstsight.register.naming import Naming
 
 FARTHEST = 1e308  # JSON has no infinity
+LARGEST = 600.0  # exponent that leaves room for a sum
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -252,10 +254,9 @@ def _smallest(values: Floats) -> int:
 
 def posterior(distances: Floats, radius: float, chosen: int, sharpness: float = 1.0) -> float:
     """The probability of an answer where distances are log odds of a new category; that (-1) is at the radius."""
-    behind = np.append(distances, radius)
-    behind -= behind[chosen]
-    with np.errstate(over="ignore"):
-        return float(1 / np.exp(-sharpness * behind).sum())
+    at = radius if chosen < 0 else distances[chosen]
+    known = np.exp(np.minimum(sharpness * (at - distances), LARGEST)).sum()
+    return float(1 / (known + exp(min(sharpness * (at - radius), LARGEST))))
 
 
 def as_text(values: NDArray[Any]) -> str:
