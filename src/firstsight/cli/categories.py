@@ -20,11 +20,12 @@ from firstsight.cli.lazy import lazy
 from firstsight.errors import SettingsError
 
 if TYPE_CHECKING:
-    from firstsight.store import edits, events, export, suggest, views
+    from firstsight.store import edits, events, export, reconsider, suggest, views
     from firstsight.store import store as stores
 else:
-    edits, events, export, suggest, views, stores = (
-        lazy(f"firstsight.store.{name}") for name in ("edits", "events", "export", "suggest", "views", "store")
+    edits, events, export, reconsider, suggest, views, stores = (
+        lazy(f"firstsight.store.{name}")
+        for name in ("edits", "events", "export", "reconsider", "suggest", "views", "store")
     )
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
@@ -260,6 +261,39 @@ def unsure(
     return None
 
 
+@app.command(name="reconsider")
+def reconsider_(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option(help="How many images at most.", min=1, max=1_000_000)] = 20,
+    apply: Annotated[bool, typer.Option("--apply", help="Move those that are listed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Images that would be answered otherwise by now, the surest first; not those someone placed or confirmed."""
+    start = f"firstsight categories {quote(str(context.obj[0]))}"
+    with _writing(context) if apply else _reading(context) as store:
+        every = reconsider.reconsider(store, Bars())
+        found = every[:limit]
+        if as_json:
+            _print_json(asdict(each) for each in found)
+        elif found:
+            grid = Table("image", Column("file", overflow="fold"), "is in", "would be", "", box=SIMPLE_HEAD)
+            for each in found:
+                names = (views.label(store, id) for id in (each.category, each.now))
+                grid.add_row(*_plain(each.image, _from_here(each.source), *names, _measured(each)))
+            print_table(grid)
+        if not found:
+            say(" no image would be answered otherwise by now")
+            return
+        say(f" {len(found)} of {len(every)} that would be answered otherwise by now")
+        if apply:
+            made = reconsider.apply(store, found)
+            for recorded in made:
+                _done(recorded)
+            say(f" Undo:  {start} undo {made[0].number}-{made[-1].number}")
+        else:
+            say(f" Do:    {start} reconsider --limit {len(every)} --apply")
+
+
 @app.command(name="export")
 def export_(
     context: typer.Context,
@@ -322,8 +356,8 @@ def _done(recorded: events.Recorded, store: stores.Store | None = None) -> None:
     say(f" event {recorded.number}: {what}")
 
 
-def _measured(image: views.Member) -> str:
-    """How sure the rule was of an image or, where it cannot tell, how near the category is."""
+def _measured(image: views.Member | reconsider.Reconsidered) -> str:
+    """How sure the rule is of an image or, where it cannot tell, how near the category is."""
     if image.confidence is not None:
         return f"{image.confidence:.0%} sure"
     return "" if image.distance is None else f"{image.distance:g} (radius {image.radius:g})"

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.protocols import Assignment
 from firstsight.register.learning import Floats, LearningRegister, as_text, from_text, posterior
 
 Places: TypeAlias = NDArray[np.intp]
@@ -153,6 +154,19 @@ class StatisticsRegister(LearningRegister):
             factors = self.spread.evidence_of_pairs(counts, sums, news, here) - alone[news][:, None] - alone[here]
             for new, other in zip(*np.nonzero((factors > 0) & (here < news[:, None])), strict=True):
                 yield self.names[here[other]], self.names[news[new]], float(factors[new, other])
+
+    def match_without(self, row: NDArray[Any], category: str) -> Assignment:
+        """What a row that this category learned from would be, had it come only now. Changes nothing."""
+        at = self._position_of(category)
+        before = self._counts[at], self._sums[at].copy()
+        self._counts[at] -= 1
+        self._sums[at] -= self._checked(row)
+        self._renew(slice(at, at + 1))
+        try:
+            return self.match(row)
+        finally:
+            self._counts[at], self._sums[at] = before
+            self._renew(slice(at, at + 1))
 
     # ------------------------------------------------------------------ deciding
 

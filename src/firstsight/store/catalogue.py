@@ -98,6 +98,10 @@ class Catalogue:
         """Whether a person put the image where it is, or confirmed it there."""
         return bool(self.flags[self._index(number)] & PLACED)
 
+    def lesson(self, number: int) -> bool:
+        """Whether the category an image is in learns from it, if it learns at all."""
+        return self.flags[self._index(number)] & (PLACED | NO_LESSON) != NO_LESSON
+
     def images(self, id: str) -> list[int]:
         """The numbers of the images in a category, in order of arrival."""
         numbers, owners, _ = self.columns()

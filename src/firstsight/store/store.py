@@ -201,7 +201,7 @@ class Store:
             image=number,
             decided_by="person" if self.catalogue.placed(number) else "rule",
             confidence=event.confidence if where_it_was else None,
-            lesson=event.lesson or self.catalogue.placed(number),
+            lesson=self.catalogue.lesson(number),
         )
 
     @alone
