@@ -188,6 +188,7 @@ def _fields(path: object, answer: Assignment | ImageError) -> dict[str, Any]:
     if isinstance(answer, ImageError):
         return {"image": str(path), "error": answer.reason}
     fields = asdict(answer)
+    del fields["lesson"]  # the register's own affair
     return {"image": str(path), "number": fields.pop("image"), **fields}
 
 
