@@ -24,7 +24,7 @@ from firstsight.register.statistics import ENOUGH, Spread, StatisticsRegister
 ARRIVING = 10_000  # images that arrive in all simulated streams together: small support sets are drawn more often
 TRIALS = (4, 16)  # streams, at least and at most
 CONCENTRATIONS = (-8.0, -4.0, 0.0, 4.0, 8.0, 12.0, 16.0)  # that are tried; logarithms
-USUAL = 6.0  # where there are too few categories to simulate anything
+USUAL = 6.0  # concentration, unless a simulation says otherwise
 COUNT_MATTERS = 0.1  # accuracy that a number of categories off by a factor of e is worth
 SHARPNESSES = (0.005, 2.0)
 
@@ -125,17 +125,17 @@ def _at_home(features: Floats, labels: Labels, dimensions: int) -> float:
 
 
 def _best(trials: Sequence[Trial]) -> tuple[Shape, float]:
-    """The shape that scores best, and the middle of the concentrations that are about as good as its best.
+    """The shape that scores best, and of the concentrations that may be as good as its best the most usual one.
 
-    That is those worse by no more than the standard error of the difference: where it hardly matters, what the draws
-    prefer is chance.
+    That is those worse by no more than two standard errors of the difference: the fewer images there are, the more of
+    what the draws prefer is chance.
     """
     scores = {shape: np.array([[t.score(shape, c) for t in trials] for c in CONCENTRATIONS]) for shape in Shape}
     shape = max(scores, key=lambda each: float(scores[each].mean(axis=1).max()))
     best = scores[shape].mean(axis=1).argmax()
     worse = scores[shape][best] - scores[shape]
-    as_good = worse.mean(axis=1) <= worse.std(axis=1) / sqrt(len(trials))
-    return shape, float(np.mean(np.array(CONCENTRATIONS)[as_good]))
+    as_good = np.array(CONCENTRATIONS)[worse.mean(axis=1) <= 2 * worse.std(axis=1) / sqrt(len(trials))]
+    return shape, float(np.clip(USUAL, as_good.min(), as_good.max()))
 
 
 def _weight(counts: Labels) -> float:
