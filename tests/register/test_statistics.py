@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from firstsight.cli.main import app
 from firstsight.errors import ModelError, SettingsError
-from firstsight.protocols import Provenance
+from firstsight.protocols import Centre, Provenance
 from firstsight.register.kinds import of_header
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store.store import Arrival, Store
@@ -107,6 +107,32 @@ def test_the_order_of_arrival_does_not_change_what_the_same_members_make(values:
     shuffled.rebuild(shuffled.known_centres(), (), members[::-1])
     order = [shuffled.names.index(name) for name in live.names]
     assert np.allclose(shuffled.sums[order], live.sums, rtol=0, atol=1e-9)
+
+
+def test_built_again_a_register_weighs_rows_the_same_to_the_bit() -> None:
+    """Counts of 47, where 47 * (3 / 47) is not 3, of 2 and of 1, which are met in another order than they came."""
+    generator = np.random.default_rng(0)
+    spread = Spread(np.linspace(1, 2, 64), np.linspace(9, 5, 64), 0.0, enough=100)
+    means = np.array([[9.0], [0], [-9]]) * np.ones(64)
+    rows = means[[0] * 46 + [1] * 2 + [2]] + 0.1 * generator.standard_normal((49, 64))
+    live, rebuilt = (StatisticsRegister(spread, ["ant"], np.ones(1), means[:1]) for _ in range(2))
+    answers = live.assign_many(rows)
+    assert live.counts.tolist() == [47, 2, 1]
+    rebuilt.rebuild(rebuilt.known_centres(), (), [(r, str(a.category)) for r, a in zip(rows, answers, strict=True)])
+    for each in 9 * generator.standard_normal((50, 64)):
+        assert np.array_equal(live.distances(each), rebuilt.distances(each))
+
+
+def test_what_has_no_rows_is_like_nothing() -> None:
+    """Of 64 known categories, all there is room for, one answers for a category without a row, and is runner-up."""
+    names, sums = [str(i) for i in range(64)], np.arange(128.0).reshape(64, 2)
+    register = StatisticsRegister(fresh().spread, names, np.ones(64), sums)
+    centres = [Centre(c.row, "new-1" if c.home == "1" else c.category, c.home) for c in register.known_centres()]
+    register.rebuild(centres)
+    answer = register.assign(row(0, 1))
+    assert answer.runner_up is not None
+    assert answer.runner_up.category == "new-1"
+    assert list(register.alike()) == []
 
 
 def arrival(name: str, *values: float) -> Arrival:

@@ -55,7 +55,7 @@ class Spread:
     def believed(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
         """Counts and sums as if no category had more rows than are trusted, with the same mean."""
         share = np.minimum(1, self.trusted / np.maximum(counts, 1))
-        return counts * share, sums * share[:, None]
+        return np.minimum(counts, self.trusted), sums * share[:, None]
 
     def evidence(self, counts: Floats, sums: Floats) -> Floats:
         """Log marginal likelihood of the rows of each category, less what it has in all categories."""
@@ -147,7 +147,9 @@ class StatisticsRegister(LearningRegister):
         """Pairs of categories that are rather one than two, not both known, with the log of that Bayes factor."""
         counts, sums = self.spread.believed(self.counts, self.sums)
         alone = self.spread.evidence(counts, sums)
-        here = np.flatnonzero((self.counts > 0) & [name not in self._stands_for for name in self.names])
+        here = np.array(
+            [i for i in np.flatnonzero(self.counts) if self.names[i] not in self._stands_for], dtype=np.intp
+        )
         for start in range(0, len(here), BLOCK):
             news = here[start : start + BLOCK]
             news = news[news >= self.known]
@@ -184,10 +186,13 @@ class StatisticsRegister(LearningRegister):
             self._renew(slice(0, len(counts)))
 
     def distances(self, row: Floats) -> Floats:
-        """Log odds of a new category against each: one product of a matrix with the row."""
+        """Log odds of a new category against each: one product of a matrix with the row.
+
+        Kinds are summed up each for itself: the last digits of a product depend on the order in which they were met.
+        """
         count, squares = len(self.names), row * row
         known = self._weights[:count] @ row + self._offsets[:count]
-        known -= 0.5 * (self._kinds.precisions @ squares)[self._kind[:count]]
+        known -= 0.5 * (self._kinds.precisions * squares).sum(axis=1)[self._kind[:count]]
         new = self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset
         return np.asarray(new - known)
 
