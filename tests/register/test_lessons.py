@@ -17,6 +17,7 @@ from firstsight.errors import FirstsightError
 from firstsight.protocols import Provenance
 from firstsight.register.kinds import of_header
 from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.store import store as store_module
 from firstsight.store.store import Arrival, Store
 
 MODEL = Provenance("f" * 64, 1, "cpu", "fp32")
@@ -88,6 +89,14 @@ def test_a_merge_adds_up_what_both_have_learned(tmp_path: Path) -> None:
         assert totals(store)["new-1"] == [6, 0, 0]
 
 
+def test_where_a_known_category_answers_for_another_that_one_learns(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "r.db", fresh(), MODEL) as store:
+        store.merge("many", into="few")
+        answers = store.record([arrival(f"{i}.jpg", 8, 0) for i in range(2)], MODEL)
+        assert [(a.category, a.via, a.lesson) for a in answers] == [("few", "many", True), ("few", "many", False)]
+        assert totals(store) == {"few": [3, 8, 0], "many": [5, 45, 0]}
+
+
 def test_an_answer_taken_back_and_brought_back_teaches_no_more_than_before(tmp_path: Path) -> None:
     with Store.create(tmp_path / "r.db", fresh(), MODEL) as store:
         answers = store.record([arrival(f"{i}.jpg", 8, i) for i in range(3)], MODEL)
@@ -97,45 +106,95 @@ def test_an_answer_taken_back_and_brought_back_teaches_no_more_than_before(tmp_p
         assert totals(store)["many"] == [5, 45, 0]
 
 
+def test_a_category_whose_lessons_were_taken_away_goes_on_from_the_first_image_left(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "r.db", fresh(), MODEL) as store:
+        images = [answer.image or 0 for answer in store.record([arrival(f"{i}", i / 8, 9) for i in range(6)], MODEL)]
+        store.move(images[:3], to="few")
+        assert totals(store)["new-1"] == [1, 3 / 8, 9]
+        assert [store.assignment(image).lesson for image in images[3:]] == [True, False, False]
+        again = store.record([arrival(f"again-{i}", 0, 9) for i in range(3)], MODEL)
+        assert [(answer.category, answer.lesson) for answer in again] == [("new-1", i < 2) for i in range(3)]
+        with Store.open(tmp_path / "r.db", write=False) as reader:
+            assert totals(reader) == totals(store)
+        store.undo()
+        assert totals(store)["new-1"] == [5, 3 / 8, 45]
+
+
+def test_the_first_image_is_the_first_of_all_that_were_merged(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "r.db", fresh(), MODEL) as store:
+        founder, *_ = store.record([arrival("0", 0, 9), *(arrival(f"{i}", 0, -9) for i in range(1, 5))], MODEL)
+        store.move([founder.image or 0], to="few")
+        store.merge("new-2", into="new-1")
+        (answer,) = store.record([arrival("5", 0, -9)], MODEL)
+        assert (answer.category, answer.lesson) == ("new-1", False)
+        assert totals(store)["new-1"] == [3, 0, -27]
+        with Store.open(tmp_path / "r.db", write=False) as reader:
+            assert totals(reader) == totals(store)
+
+
+def test_what_people_said_of_an_image_that_was_no_lesson_is_in_the_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "SNAPSHOT_EVERY", 1)
+    with Store.create(tmp_path / "r.db", fresh(), MODEL) as store:
+        answers = store.record([arrival(f"{i}.jpg", 8, i) for i in range(3)], MODEL)
+        assert not answers[2].lesson
+        store.move([answers[2].image or 0], to="few")
+    with Store.open(tmp_path / "r.db") as store:
+        assert store.log.snapshot() is not None
+        assert store.catalogue == store.replay()
+        (again,) = store.record([arrival("2.jpg", 8, 2)], MODEL)
+        assert (again.category, again.decided_by, again.lesson) == ("few", "person", True)
+        assert totals(store)["few"] == [4, 16, 4]
+
+
 near = st.sampled_from([(0, 0), (9, 0), (0, 9), (-9, -9), (4, 4)])
+numbers = st.integers(0, 50)
 operations = st.lists(
     st.one_of(
         st.tuples(st.just("record"), st.lists(near, min_size=1, max_size=6)),
-        st.tuples(st.sampled_from(["confirm", "move", "merge", "split"]), st.integers(0, 50), st.integers(0, 50)),
+        st.tuples(st.sampled_from(["confirm", "move", "merge", "split", "undo"]), numbers, numbers),
         st.tuples(st.sampled_from(["undo", "redo"])),
     ),
-    max_size=12,
+    max_size=15,
 )
 
 
 @given(operations)
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_a_file_opened_again_has_learned_the_same_to_the_bit(steps: list[tuple[object, ...]]) -> None:
+    row = np.array([4, 1], dtype=np.float32)
     with TemporaryDirectory() as folder, Store.create(Path(folder) / "r.db", fresh(), MODEL) as store:
         for number, step in enumerate(steps):
             with suppress(FirstsightError):  # an edit of what is not there
                 carry_out(store, number, *step)
             with Store.open(Path(folder) / "r.db", write=False) as again:
                 assert totals(again) == totals(store)
+                assert again.register.match(row) == store.register.match(row)
+            learned = totals(store)
+            assert all(learned[c.id][0] for c in store.catalogue.live() if store.catalogue.images(c.id))
 
 
 def carry_out(store: Store, number: int, kind: object, first: object = None, second: object = None) -> None:
     if isinstance(first, list):
         store.record([arrival(f"{number}-{i}", *place) for i, place in enumerate(first)], MODEL)
         return
-    images = list(store.catalogue.numbers)
+    images = [image for image in store.catalogue.numbers if store.catalogue.has_image(image)]
     names = [category.id for category in store.catalogue.live()]
     if isinstance(first, int) and isinstance(second, int) and images:
-        image, name = images[first % len(images)], names[second % len(names)]
+        start, name = first % len(images), names[second % len(names)]
+        some = images[start : start + 1 + second % 4]
         match kind:
             case "confirm":
-                store.confirm([image])
+                store.confirm(some)
             case "move":
-                store.move([image], to=name)
+                store.move(some, to=name)
             case "merge":
                 store.merge(names[first % len(names)], into=name)
             case "split":
-                store.split([image])
+                store.split(some)
+            case "undo":
+                store.undo(images[start])
     elif kind == "undo":
         store.undo()
     elif kind == "redo":

@@ -61,6 +61,7 @@ class Catalogue:
         self.homes = array("i")  # the category each was assigned or moved to
         self.flags = array("B")
         self.placed_images: set[int] = set()  # those there are whose flag says so
+        self._first: set[int] | None = None  # see `first_images`; found when asked for, and again after an edit
 
     # ------------------------------------------------------------------ asking
 
@@ -100,7 +101,20 @@ class Catalogue:
 
     def lesson(self, number: int) -> bool:
         """Whether the category an image is in learns from it, if it learns at all."""
-        return self.flags[self._index(number)] & (PLACED | NO_LESSON) != NO_LESSON
+        learned = self.flags[self._index(number)] & (PLACED | NO_LESSON) != NO_LESSON
+        return learned or number in self.first_images()
+
+    def first_images(self) -> set[int]:
+        """The first image of every new category: where all it learned from was taken away, it goes on from that one.
+
+        Images to come do not change which that is: without any, a category knows nothing and learns from the next.
+        """
+        if self._first is None:
+            numbers, owners, _ = self.columns()
+            owner, first = np.unique(owners, return_index=True)
+            new = [not self.categories[self.order[position]].known for position in owner]
+            self._first = set(numbers[first[new]].tolist())
+        return self._first
 
     def images(self, id: str) -> list[int]:
         """The numbers of the images in a category, in order of arrival."""
@@ -119,11 +133,11 @@ class Catalogue:
     def members(self, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[bytes, str]]:
         """Of the rows of images by number, those that a category learns from, each with the one it is in.
 
-        That is those it learned from when they were answered, and those a person put there.
+        That is those it learned from when they were answered, those a person put there, and the first ones.
         """
         numbers, owners, placed = self.columns()
         flags = np.array(self.flags, dtype=np.uint8)
-        lessons = placed | (flags[flags & GONE == 0] & NO_LESSON == 0)
+        lessons = placed | (flags[flags & GONE == 0] & NO_LESSON == 0) | np.isin(numbers, list(self.first_images()))
         here = dict(zip(numbers[lessons].tolist(), owners[lessons].tolist(), strict=True))
         return ((row, self.order[here[number]]) for number, row in rows if number in here)
 
@@ -144,6 +158,8 @@ class Catalogue:
                 self._toggle(fetch(number), fetch)
         else:
             self._do(recorded.number, event)
+        if not isinstance(event, Assigned | Created):
+            self._first = None
         self.last = recorded.number
 
     def _toggle(self, recorded: Recorded, fetch: Callable[[int], Recorded]) -> None:
