@@ -15,14 +15,17 @@ import torch
 from colours import colour_model
 from PIL import Image
 from safetensors.torch import save_file
+from torch import nn
 
 import firstsight
 from firstsight.cli.explain import drawn
 from firstsight.data.synthetic import species, write_folder
 from firstsight.errors import ModelError
 from firstsight.evidence.gallery import as_page, remarks
+from firstsight.methods.catalogue import method
 from firstsight.methods.examples import SIDE, Examples, choose
 from firstsight.methods.folder import save_model
+from firstsight.methods.leader import ClassMeans
 
 
 def test_a_prototype_is_shown_by_the_support_image_most_like_it() -> None:
@@ -39,6 +42,17 @@ def test_a_prototype_is_shown_by_the_support_image_most_like_it() -> None:
     assert said.duplicate.tolist() == [False, True, False, False, True, False]
     assert said.dead.tolist() == [False, True, False, True, False, True]
     assert said.stray.tolist() == [False] * 5 + [True]
+
+
+def test_images_stand_for_every_group_of_a_category_however_late_they_come() -> None:
+    """1,200 images in one direction and then 60 in another; three of a second category, and none of a third."""
+    network = ClassMeans(nn.Identity(), 2, 3, method("ncm").settings(prototypes=2))
+    features = torch.tensor([[1.0, 0]] * 1200 + [[0, 1.0]] * 60 + [[-1.0, 0]] * 3)
+    found = choose(network, features, torch.tensor([0] * 1260 + [1] * 3))
+    assert found.category.tolist() == [0, 0, 1, 1]
+    assert found.points is not None
+    assert found.points.tolist() == [[1, 0], [0, 1], [-1, 0], [-1, 0]]
+    assert found.wins.tolist() == [1200, 60, 3, 0]
 
 
 def test_nearly_equal_prototypes_are_duplicates_whatever_shows_them() -> None:
@@ -121,6 +135,17 @@ def test_a_method_without_prototypes_of_an_earlier_release_has_its_centres(moths
     assert len(found.near) == 3
     assert b"keeps nothing to compare" in drawn([found], ".html")
     assert drawn([found], ".png").startswith(b"\x89PNG")
+
+
+def test_a_category_of_one_image_is_not_doubted_for_it(moths: Path, tiny: dict[str, Any], tmp_path: Path) -> None:
+    support = Path(shutil.copytree(moths / "support", tmp_path / "support"))
+    alone, *others = sorted(sorted(support.iterdir())[0].iterdir())
+    for each in others:
+        each.unlink()
+    model = firstsight.fit(support, device="cpu", **{**tiny, "method": "ncm"})
+    found = firstsight.explain(model, alone)
+    assert found.answer.category == alone.parent.name
+    assert "one is that category's own (1.00 in all)." in found.sentence
 
 
 @pytest.mark.parametrize("stages", [0, 1])

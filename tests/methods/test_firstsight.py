@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from firstsight.methods.catalogue import method
 from firstsight.methods.discriminant import fit_projection, held_out_spread, spread_of
 from firstsight.methods.firstsight import Firstsight
 from firstsight.methods.simulation import evenly, halves, simulated, thirds
+from firstsight.register.kinds import of_header
+from firstsight.store.store import Store
 
 
 def clouds(
@@ -177,12 +180,43 @@ def test_its_state_survives_saving() -> None:
     assert made.closed_set(names).match(np.full(12, 99, dtype=np.float32)).category in names
 
 
+def test_a_category_weighs_sixteen_images_at_most() -> None:
+    """8 and 16, 12 on average, where it was 4 in the simulation."""
+    calibration = Calibration(1.0, 1.0, weight=4.0)
+    assert calibration.concentration_with(np.array([8, 100])) == pytest.approx(1 + log(12 / 4))
+    assert Calibration(1.0, 1.0).concentration_with(np.array([8, 100])) == 1
+
+
+def test_images_are_alike_in_the_dimensions_that_tell_categories() -> None:
+    """B is 3 and 0, so the second dimension says nothing; where it says as much as the first, it counts as much."""
+    network = Firstsight(nn.Identity(), 2, 2, method("firstsight").settings())
+    one, other = torch.tensor([[1.0, 5.0]]), torch.tensor([[1.0, -5.0]])
+    network.between.copy_(torch.tensor([3.0, 0]))
+    assert network.similarity(one, other).item() == pytest.approx(1)
+    network.between.fill_(3.0)
+    assert network.similarity(one, other).item() == pytest.approx((1 - 25) / 26)
+
+
 def test_an_explanation_says_when_the_category_learned_from_the_very_image(
     moths: Path, tiny: dict[str, Any], tmp_path: Path
 ) -> None:
     model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "method": "firstsight"})
     seen, other = sorted((moths / "stream").rglob("*.jpg"))[:2]
-    with firstsight.Discoverer(model, store=tmp_path / "r.db") as discoverer:
-        discoverer.discover_one(seen)
-        assert "has learned from it" in firstsight.explain(model, seen, store=discoverer.store).sentence
-        assert "has learned from it" not in firstsight.explain(model, other, store=discoverer.store).sentence
+    start = model.register().header() | {"enough": 7.0, "radius": 1e9}  # categories were taught six; none is founded
+
+    def said(store: Store, image: Path) -> bool:
+        return "has learned from it" in firstsight.explain(model, image, store=store).sentence
+
+    with Store.create(tmp_path / "r.db", of_header(start), model.provenance) as store:
+        discoverer = firstsight.Discoverer(model, store=store)
+        assert discoverer.discover_one(seen).lesson
+        assert said(store, seen)
+        assert not said(store, other)
+        again = discoverer.discover_one(seen)
+        assert not again.lesson
+        assert said(store, seen)  # from the first time it came
+        store.undo(1)
+        assert not said(store, seen)
+        assert again.image is not None
+        store.confirm([again.image])
+        assert said(store, seen)

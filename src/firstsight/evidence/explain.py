@@ -53,8 +53,9 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
     similar = () if scores is None else points.ranked(scores, lambda category: names.of(model.names[category]))
     sums, near = summed(similar), _near(register, row, answer, names)
     bits = register.bits if isinstance(register, CodeRegister) else None
-    said = sentence(answer, near, sums, points.kind, points.each, bits, model.network.discovers)
-    if store is not None and register.learns and (here := store.recognise(content)) and here.lesson:
+    there = sum(names.of(model.names[category]) == (answer.name or answer.category) for category in points.category)
+    said = sentence(answer, near, sums, points.kind, there, bits, model.network.discovers)
+    if store is not None and register.learns and store.learned_from(content):
         said += " This very image is in the register: the category it is in has learned from it."
     return Evidence(
         image=describe(image),

@@ -34,11 +34,6 @@ class Points:
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
-    def each(self) -> int:
-        """How many a category has, at most."""
-        return int(np.bincount(self.category).max(initial=0))
-
     def similarity(self, features: Tensor) -> Tensor:
         """How alike every image is to every point, (N, m)."""
         return self.network.similarity(features, self.rows)

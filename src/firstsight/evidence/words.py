@@ -16,13 +16,14 @@ def sentence(
     near: Sequence[Near],
     sums: Sequence[Sum],
     kind: Kind,
-    each: int,
+    there: int,
     bits: int | None,
     discovers: bool,
 ) -> str:
     """What is decided and why.
 
-    `each` is how many of `kind` a category has, `bits` the length of a code, None where distances are not bits.
+    `there` is how many of `kind` the category that answers has, `bits` the length of a code, None where distances are
+    not bits.
     """
     called = answer.name or answer.category
     if answer.decided_by == "person":
@@ -33,7 +34,7 @@ def sentence(
         known = "" if answer.confidence is not None else _not_known(near, bits)
         decided = f"{called} (discovered earlier): {_inside(answer, bits, discovers)} {known}".strip()
         return f"{decided} {_divided(sums, kind)}".strip()
-    return f"{called}: {_inside(answer, bits, discovers)} {_own(str(called), sums, kind, each)}".strip()
+    return f"{called}: {_inside(answer, bits, discovers)} {_own(str(called), sums, kind, there)}".strip()
 
 
 def _inside(answer: Assignment, bits: int | None, discovers: bool) -> str:
@@ -71,7 +72,7 @@ def _new(answer: Assignment, near: Sequence[Near], bits: int | None) -> str:
     return f"New: as close to {count} {kinds}, {names}, and inside {balls} (radius {answer.radius:.3g})."
 
 
-def _own(called: str, sums: Sequence[Sum], kind: Kind, each: int) -> str:
+def _own(called: str, sums: Sequence[Sum], kind: Kind, there: int) -> str:
     """Whether what the image is like is of the category that answers."""
     if not sums:
         return ""
@@ -81,7 +82,7 @@ def _own(called: str, sums: Sequence[Sum], kind: Kind, each: int) -> str:
     if own.count == total:
         return f"All {FEW[total]} {kind} it is most like are that category's own ({own.similarity:.2f} in all)."
     of_all = f"f the {FEW[total]} {kind} it is most like, {FEW[own.count]} {'are' if own.count > 1 else 'is'}"
-    if 2 * own.count > min(each, total):
+    if 2 * own.count > min(there, total):
         return f"O{of_all} that category's own ({own.similarity:.2f} in all)."
     return f"But o{of_all} that category's own; others are of {others}: doubt it."
 

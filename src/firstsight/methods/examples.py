@@ -94,7 +94,8 @@ def _representative(network: Network, features: Tensor, labels: Tensor) -> Tenso
     """As many images of every category as it would have prototypes, such that no other is far from all of them."""
     chosen = []
     for category in range(network.categories):
-        own = (labels == category).nonzero()[:MOST, 0]
+        own = (labels == category).nonzero()[:, 0]
+        own = own[:: max(1, -(-len(own) // MOST))]
         likeness = network.similarity(features[own], features[own])
         chosen.append(own[representative(likeness, network.settings.prototypes)])
     return torch.cat(chosen)
@@ -106,6 +107,8 @@ def representative(likeness: Tensor, count: int) -> list[int]:
     >>> two_groups = torch.block_diag(torch.ones(3, 3), torch.ones(2, 2))
     >>> representative(two_groups, 2)
     [0, 3]
+    >>> representative(two_groups, 9)
+    [0, 3, 1, 2, 4]
     """
     chosen: list[int] = []
     nearest = torch.full_like(likeness[:, :1], -torch.inf)
