@@ -20,9 +20,10 @@ from firstsight.errors import DiskError, FirstsightError, StoreError
 from firstsight.files import FileLock
 from firstsight.store import contents as contents_module
 from firstsight.store import schema
+from firstsight.store import sqlite as sqlite_module
 from firstsight.store import store as store_module
 from firstsight.store.contents import Contents
-from firstsight.store.events import Assigned
+from firstsight.store.events import Assigned, Event, to_columns
 from firstsight.store.store import Store
 
 
@@ -302,6 +303,20 @@ def test_a_newer_format_is_refused_untouched(path: Path) -> None:
     with pytest.raises(StoreError, match=f"format {schema.FORMAT + 1}.*reads up to {schema.FORMAT}"):
         Store.open(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["Assigned", "Dreamt"])
+def test_an_event_of_a_newer_release_is_no_damage(path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def later(event: Event) -> tuple[str, str, bytes | None, bytes | None]:
+        _, body, row, content = to_columns(event)
+        return kind, body.replace("{", '{"mood":1,', 1), row, content
+
+    with new_store(path) as store:
+        monkeypatch.setattr(sqlite_module, "to_columns", later)
+        discover(store, 1)
+    with pytest.raises(StoreError, match="event 1 says what this release does not know") as refused:
+        Store.open(path)
+    assert "upgrade" in str(refused.value.remedy)
 
 
 def test_an_older_format_is_migrated_after_a_backup(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

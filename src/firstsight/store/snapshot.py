@@ -10,7 +10,7 @@ from typing import Any
 
 from firstsight.store.catalogue import Catalogue
 
-VERSION = 1  # of another version, a snapshot is passed over and the log folded from the start
+VERSION = 2  # of another version, a snapshot is passed over and the log folded from the start
 ARRAYS = ("numbers", "homes", "flags")
 
 

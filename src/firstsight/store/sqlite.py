@@ -313,7 +313,12 @@ class SqliteLog:
         number, kind, at, body, code, content, _ = row
         try:
             return Recorded(number, at, from_columns(kind, body, code, content))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError) as error:  # checksums hold: it is as it was written
+            raise StoreError(
+                f"{self.path}: event {number} says what this release does not know: {error}",
+                "upgrade Firstsight; the file has not been touched",
+            ) from None
+        except ValueError as error:
             raise damaged(self.path, f"event {number} cannot be read: {error}") from None
 
     def _verify_structure(self) -> None:
