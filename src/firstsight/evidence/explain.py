@@ -26,6 +26,7 @@ from firstsight.protocols import Assignment, Candidate, Register
 from firstsight.register.codes import CodeRegister
 from firstsight.store.store import Store
 from firstsight.store.views import images as images_of
+from firstsight.store.views import is_lesson
 
 NEAREST = 3  # categories whose centres are shown
 LOOKED_FOR = 5  # images of a new category that are looked for, until one is still there
@@ -55,7 +56,7 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
     bits = register.bits if isinstance(register, CodeRegister) else None
     there = sum(names.of(model.names[category]) == (answer.name or answer.category) for category in points.category)
     said = sentence(answer, near, sums, points.kind, there, bits, model.network.discovers)
-    if store is not None and register.learns and store.learned_from(content):
+    if store is not None and register.learns and is_lesson(store, content):
         said += " This very image is in the register: the category it is in has learned from it."
     return Evidence(
         image=describe(image),

@@ -184,12 +184,6 @@ class Store:
         return self._named(replace(self.assignment(number), decided_by="record"))
 
     @alone
-    def learned_from(self, content: bytes) -> bool:
-        """Whether this very image is a lesson, any time that it came."""
-        found = self.log.with_content(content)
-        return any(self.catalogue.has_image(number) and self.catalogue.lesson(number) for number in found)
-
-    @alone
     def assignment(self, number: int) -> Assignment:
         """An image as it stands: in the category it is in now, with what was measured unless it was moved since."""
         event, home = self._assigned(number), self.catalogue.home(number)

@@ -142,6 +142,13 @@ def unsure(store: Store, below: float, limit: int) -> tuple[list[Member], int]:
         return [_member(store, number) for _, number in least], sum(sure is None for sure, _ in said)
 
 
+def is_lesson(store: Store, content: bytes) -> bool:
+    """Whether a category learns from this very image, any time that it came."""
+    with store.lock:
+        found = store.log.with_content(content)
+        return any(store.catalogue.has_image(number) and store.catalogue.lesson(number) for number in found)
+
+
 def image_numbers(store: Store, wanted: Sequence[str]) -> list[int]:
     """Images as people name them: by number, by the file they came from, or by the end of its path."""
     found: list[int] = []
