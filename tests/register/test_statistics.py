@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from math import log
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from firstsight.cli.main import app
 from firstsight.errors import ModelError, SettingsError
 from firstsight.protocols import Centre, Provenance
 from firstsight.register.kinds import of_header
+from firstsight.register.learning import FARTHEST
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store.store import Arrival, Store
 from firstsight.store.suggest import suggest
@@ -80,6 +82,14 @@ def test_rows_that_cannot_be_compared_are_refused() -> None:
         fresh().match(row(np.nan, 0))
     with pytest.raises(ModelError, match="another length"):
         fresh().match(row(1, 2, 3))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("radius", [FARTHEST, -FARTHEST])
+def test_however_far_the_dial_is_turned_an_answer_is_a_probability(radius: float) -> None:
+    register = fresh(radius=radius)
+    register.spread = replace(register.spread, sharpness=2.0)
+    assert register.match(row(3, 3)).confidence == pytest.approx(1, abs=0.2)
 
 
 points = st.lists(st.tuples(*[st.floats(-20, 20, width=32)] * 2), min_size=1, max_size=40)

@@ -255,8 +255,9 @@ def _smallest(values: Floats) -> int:
 def posterior(distances: Floats, radius: float, chosen: int, sharpness: float = 1.0) -> float:
     """The probability of an answer where distances are log odds of a new category; that (-1) is at the radius."""
     at = radius if chosen < 0 else distances[chosen]
-    known = np.exp(np.minimum(sharpness * (at - distances), LARGEST)).sum()
-    return float(1 / (known + exp(min(sharpness * (at - radius), LARGEST))))
+    with np.errstate(over="ignore"):  # a radius may be the farthest there is
+        known = np.exp(np.minimum(sharpness * (at - distances), LARGEST)).sum()
+        return float(1 / (known + exp(min(sharpness * (at - radius), LARGEST))))
 
 
 def as_text(values: NDArray[Any]) -> str:
