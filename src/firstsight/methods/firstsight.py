@@ -60,7 +60,7 @@ class Firstsight(Projected):
         return self.projected(self.features(stem))
 
     def similarity(self, features: Tensor, points: Tensor) -> Tensor:
-        """The cosine of rows, each dimension weighed by what it tells of categories: the rule's own measure."""
+        """The cosine of rows, each dimension weighed by what it tells of categories."""
         weight = (self.between / (self.within * (self.within + self.between))).sqrt().float()
         return super().similarity(self.projected(features) * weight, self.projected(points) * weight)
 
