@@ -2,6 +2,10 @@
 
 Every event carries a checksum that continues the one before, so that a changed, missing or misplaced event shows.
 Knows events only as values; what they mean is the catalogue's business.
+
+What a writer may replace is read at one moment: format, header and encoders in one transaction, a snapshot by one
+statement. Events never change, so they are read page by page up to the last there was at the start: that says what
+one long reading would, which would keep the writer from emptying its log of writes, and from closing, for as long.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from firstsight.errors import StoreError
 from firstsight.files import FileLock, new_file
@@ -26,6 +30,14 @@ from firstsight.store.events import BY_RULE, Assigned, Event, Recorded, from_col
 
 COLUMNS = "number, kind, at, body, row, content, crc"
 PAGE = 1000  # events read at once
+
+
+class Snapshot(NamedTuple):
+    """What the events up to one come to, and the checksum they lead to."""
+
+    number: int
+    crc: int
+    body: bytes
 
 
 class SqliteLog:
@@ -91,14 +103,13 @@ class SqliteLog:
         with errors(path):
             db = connect(path, "ro" if lock is None else "rw", sync)
             try:
-                version = schema.check(db, path)
                 if lock is not None:
                     schema.migrate(db, path)
-                elif version < schema.FORMAT:
-                    raise StoreError(f"{path} has an older format, {version}", "open it once for writing to migrate it")
                 log = cls(path, db, lock)
-                log._verify_structure()
-                log._read_header()
+                with log._transaction("DEFERRED"):
+                    log._check_format()
+                    log._verify_structure()
+                    log._read_header()
             except BaseException:
                 db.close()
                 raise
@@ -167,29 +178,30 @@ class SqliteLog:
 
     # ------------------------------------------------------------------ reading
 
-    def snapshot(self) -> bytes | None:
+    def snapshot(self) -> Snapshot | None:
         """The last snapshot, if there is one."""
         with errors(self.path), self._turn:
-            found = self._db.execute("SELECT number, digest, body FROM snapshots").fetchone()
+            found = self._db.execute("SELECT number, crc, digest, body FROM snapshots").fetchone()
         if found is None:
             return None
-        number, digest, body = found
+        number, crc, digest, body = found
         if hashlib.sha256(body).digest() != digest:
-            raise damaged(self.path, f"the snapshot at event {number} is not as it was written")
-        return bytes(body)
+            raise self._damaged_snapshot(number)
+        return Snapshot(number, crc, bytes(body))
 
-    def skip(self, number: int) -> None:
-        """Go on after the event of a snapshot; those before are verified and not made into events."""
+    def skip(self, snapshot: Snapshot, number: int) -> None:
+        """Go on after the event of a snapshot, whose body says this one; those before are verified, and no more."""
         for row in self._rows(0, number):
             self._take(row)
-        with errors(self.path), self._turn:
-            snapshot = self._db.execute("SELECT number, crc FROM snapshots").fetchone()
-        if snapshot != (number, self._crc) or self.length != number:
-            raise damaged(self.path, f"the snapshot at event {number} is not as it was written")
+        if not snapshot.number == number == self.length or snapshot.crc != self._crc:
+            raise self._damaged_snapshot(snapshot.number)
 
     def tail(self) -> Iterator[Recorded]:
-        """The events that were not read yet, verified."""
-        for row in self._rows(self.length):
+        """The events that were not read yet, verified, up to the last one there is when this begins."""
+        with errors(self.path), self._transaction("DEFERRED"):
+            self._check_format()
+            last = self._last()
+        for row in self._rows(self.length, last):
             self._take(row)
             yield self._event(row)
 
@@ -267,12 +279,13 @@ class SqliteLog:
     # ------------------------------------------------------------------ inside
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, kind: Literal["DEFERRED", "IMMEDIATE"] = "IMMEDIATE") -> Iterator[None]:
+        """To write; or, deferred, to read everything as of one moment."""
         with self._turn:
             if self._db.in_transaction:  # one that was broken off before it could be rolled back
                 self._db.execute("ROLLBACK")
             try:
-                self._db.execute("BEGIN IMMEDIATE")
+                self._db.execute(f"BEGIN {kind}")
                 yield
                 self._db.execute("COMMIT")
             except BaseException:
@@ -280,14 +293,14 @@ class SqliteLog:
                     self._db.execute("ROLLBACK")
                 raise
 
-    def _rows(self, after: int, upto: int | None = None) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, after: int, upto: int) -> Iterator[tuple[Any, ...]]:
         """Events page by page, so that no reading stays open between them."""
-        while page := self._page(after, after + PAGE if upto is None else min(upto, after + PAGE)):
+        while page := self._page(after, upto):
             yield from page
-            after += PAGE
+            after = page[-1][0]
 
     def _page(self, after: int, upto: int) -> list[tuple[Any, ...]]:
-        query = f"SELECT {COLUMNS} FROM events WHERE number > ? AND number <= ? ORDER BY number"
+        query = f"SELECT {COLUMNS} FROM events WHERE number > ? AND number <= ? ORDER BY number LIMIT {PAGE}"
         with errors(self.path), self._turn:
             return self._db.execute(query, (after, upto)).fetchall()
 
@@ -302,6 +315,9 @@ class SqliteLog:
             raise damaged(self.path, f"event {self.length + 1} is missing or not as it was written")
         self.length, self._crc = number, crc
         self._note(number, kind, content)
+
+    def _damaged_snapshot(self, number: int) -> StoreError:
+        return damaged(self.path, f"the snapshot at event {number} is not as it was written")
 
     def _note(self, number: int, kind: str, content: bytes | None) -> None:
         if content is not None:
@@ -320,6 +336,12 @@ class SqliteLog:
             ) from None
         except ValueError as error:
             raise damaged(self.path, f"event {number} cannot be read: {error}") from None
+
+    def _check_format(self) -> None:
+        """The format is today's; while a reader follows, a newer release may migrate the file."""
+        version = schema.check(self._db, self.path)
+        if version < schema.FORMAT:
+            raise StoreError(f"{self.path} has an older format, {version}", "open it once for writing to migrate it")
 
     def _verify_structure(self) -> None:
         """The tables are sound; what the events in them say, checksums tell."""

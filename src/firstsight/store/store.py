@@ -66,9 +66,9 @@ class Store:
         self.lock = RLock()  # held for more than one question, it keeps everything as it is in between
         self._register = of_header(log.header["register"])
         kept = log.snapshot()
-        folded = None if kept is None else snapshot.unpack(kept)
-        if folded is not None:
-            log.skip(folded.last)
+        folded = None if kept is None else snapshot.unpack(kept.body)
+        if kept is not None and folded is not None:
+            log.skip(kept, folded.last)
         self.catalogue = folded or self._empty()
         self._stale = True  # whether the register has yet to follow the catalogue
         self._in_step = True  # whether the catalogue says what the log says
