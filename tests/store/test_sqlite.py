@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,12 +19,16 @@ from tiny_store import MODEL, arrival, code, discover, fresh_register, new_store
 
 from firstsight.errors import DiskError, FirstsightError, StoreError
 from firstsight.files import FileLock
+from firstsight.protocols import Silent
 from firstsight.store import contents as contents_module
 from firstsight.store import schema
 from firstsight.store import sqlite as sqlite_module
 from firstsight.store import store as store_module
+from firstsight.store.connection import beside
 from firstsight.store.contents import Contents
 from firstsight.store.events import Assigned, Event, to_columns
+from firstsight.store.making import new_database
+from firstsight.store.reencode import reencode
 from firstsight.store.store import Store
 
 
@@ -104,11 +109,40 @@ def test_another_name_for_it_is_the_same_file(path: Path, tmp_path: Path, monkey
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.db", "elsewhere", "link.db"]
 
 
-def test_a_new_store_does_not_take_over_what_a_killed_one_left(path: Path) -> None:
+def test_a_new_file_does_not_take_over_what_a_killed_writer_left(path: Path, tmp_path: Path) -> None:
     path.with_name("a.db-wal").write_bytes(b"the last events of a file that is gone")
-    with pytest.raises(StoreError, match=r"a\.db-wal of the register it was is left"):
-        new_store(path)
-    assert not path.exists()
+    encoder: Any = SimpleNamespace(register=fresh_register, provenance=MODEL)
+    with new_store(tmp_path / "other.db") as other:
+        for make in (new_store, other.log.back_up, lambda path: reencode(other, encoder, path, Silent())):
+            with pytest.raises(StoreError, match=r"a\.db-wal of the register it was is left"):
+                make(path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.db-wal", "other.db"]
+
+
+def test_a_new_file_has_nothing_to_do_with_readers_of_one_that_is_gone(path: Path, tmp_path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, *range(0, 250, 3))
+        follower = Store.open(path, write=False)
+    with follower:
+        before = follower.catalogue.state()
+        path.unlink()
+        with new_store(path) as store:
+            discover(store, 1)
+            assert follower.refresh() == 0
+            assert follower.replay().state() == before
+        with Store.open(path) as store:
+            assert store.log.length == 1
+
+
+def test_a_file_that_could_not_be_written_whole_does_not_appear(path: Path) -> None:
+    def half() -> None:
+        with new_database(path) as temporary:
+            temporary.touch()
+            beside(temporary, "-wal").write_bytes(b"events for which the disk had no room when it was closed")
+
+    with pytest.raises(DiskError, match="could not be written whole"):
+        half()
+    assert list(path.parent.iterdir()) == []
 
 
 def test_a_lock_is_had_by_one_at_a_time(tmp_path: Path) -> None:

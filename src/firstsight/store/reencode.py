@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import read
 from firstsight.errors import ImageError, StoreError
-from firstsight.files import new_file
 from firstsight.protocols import Encoder, Progress, Register
 from firstsight.store.events import Assigned, Created, Event, RadiusChanged, Recorded, Split
+from firstsight.store.making import new_database, vacant
 from firstsight.store.store import Store
 
 BATCH, GROUP = 16, 1000
@@ -36,14 +36,13 @@ def reencode(store: Store, encoder: Encoder, path: Path, progress: Progress) -> 
         name for name, id in store.catalogue.names.items() if name in known and not (name == id and id in own)
     ]:
         raise StoreError(f"the new model knows {', '.join(clash[:10])}, which other categories are called here")
-    if path.exists():
-        raise StoreError(f"{path} exists already", "name a new file")
-    rows = _rows(store, encoder, register, progress)
-    with new_file(path) as temporary, Store.create(temporary, register, encoder.provenance) as new:
-        source = iter(store.log.events())
-        entry = new.log.encoder(encoder.provenance._asdict())
-        while group := list(islice(source, GROUP)):
-            new.take_over([_anew(each, rows, register, entry) for each in group], [each.at for each in group])
+    with vacant(path):
+        rows = _rows(store, encoder, register, progress)
+        with new_database(path) as temporary, Store.create(temporary, register, encoder.provenance) as new:
+            source = iter(store.log.events())
+            entry = new.log.encoder(encoder.provenance._asdict())
+            while group := list(islice(source, GROUP)):
+                new.take_over([_anew(each, rows, register, entry) for each in group], [each.at for each in group])
     return store.log.length
 
 

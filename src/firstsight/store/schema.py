@@ -12,7 +12,7 @@ from pathlib import Path
 
 from firstsight._version import __version__
 from firstsight.errors import StoreError
-from firstsight.files import new_file
+from firstsight.store.making import new_database
 
 APPLICATION = 0x46535247  # "FSRG": tells a register's file from any other database
 FORMAT = 1
@@ -83,7 +83,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 def back_up(connection: sqlite3.Connection, path: Path) -> None:
     """A copy of the whole file as of one moment, on the disk when this returns."""
-    with new_file(path) as temporary, closing(sqlite3.connect(temporary)) as copy:
+    with new_database(path) as temporary, closing(sqlite3.connect(temporary)) as copy:
         connection.backup(copy)
 
 

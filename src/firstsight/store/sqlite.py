@@ -22,11 +22,12 @@ from threading import RLock
 from typing import Any, Literal, NamedTuple
 
 from firstsight.errors import StoreError
-from firstsight.files import FileLock, new_file
+from firstsight.files import FileLock
 from firstsight.store import schema
-from firstsight.store.connection import Sync, beside, connect, damaged, errors, locked
+from firstsight.store.connection import Sync, connect, damaged, errors, locked
 from firstsight.store.contents import Contents
 from firstsight.store.events import BY_RULE, Assigned, Event, Recorded, from_columns, to_columns
+from firstsight.store.making import check_vacant, new_database, vacant
 
 COLUMNS = "number, kind, at, body, row, content, crc"
 PAGE = 1000  # events read at once
@@ -64,14 +65,8 @@ class SqliteLog:
         """Make a new file and hold it for writing; it appears under its name only when complete."""
         lock = locked(path, wait)
         try:
-            if path.exists():
-                raise StoreError(f"{path} exists already", "open it, or choose another file")
-            if beside(path, "-wal").exists():
-                raise StoreError(
-                    f"{path} is gone, but {path.name}-wal of the register it was is left, and may hold its last events",
-                    "move both back together, or the -wal away",
-                )
-            with new_file(path) as temporary, errors(path), closing(connect(temporary, "rwc", sync)) as db:
+            check_vacant(path)
+            with new_database(path) as temporary, errors(path), closing(connect(temporary, "rwc", sync)) as db:
                 text = json.dumps(header, ensure_ascii=False)
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute("BEGIN")
@@ -271,9 +266,7 @@ class SqliteLog:
 
     def back_up(self, path: Path) -> None:
         """A copy of the file as of now, whoever is writing it."""
-        if path.exists():
-            raise StoreError(f"{path} exists already", "name a new file")
-        with errors(path), self._turn:
+        with errors(path), vacant(path), self._turn:
             schema.back_up(self._db, path)
 
     # ------------------------------------------------------------------ inside
