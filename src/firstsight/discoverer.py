@@ -73,7 +73,9 @@ class Discoverer:
                 raise
 
     def _open(self, path: Path) -> Store:
-        return Store.open(path) if path.exists() else Store.create(path, self._own, self.encoder.provenance)
+        if path.exists():
+            return Store.open(path)
+        return Store.create(path, self._own, self.encoder.provenance, or_open=True)
 
     def __enter__(self) -> Self:
         return self

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,10 @@ import numpy as np
 import pytest
 from tiny_store import MODEL, discover, fresh_register, new_store
 
+from firstsight.cli.main import app
 from firstsight.errors import StoreError
+from firstsight.methods import folder
+from firstsight.methods.folder import load_model
 from firstsight.protocols import Register
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store import schema
@@ -138,3 +143,50 @@ def test_a_file_migrated_under_a_reader_is_newer_not_damaged(path: Path) -> None
             db.execute(f"PRAGMA user_version = {schema.FORMAT + 1}")
         with pytest.raises(StoreError, match=f"has register format {schema.FORMAT + 1}"):
             reader.refresh()
+
+
+def test_of_two_processes_that_make_a_file_at_once_one_does_and_the_other_goes_on_with_it(path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from tiny_store import MODEL, discover, fresh_register\n"
+        "from firstsight.store.store import Store\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.read()\n"
+        "with Store.create(sys.argv[1], fresh_register(), MODEL, wait=60, or_open=True) as store: discover(store, 15)\n"
+    )
+    start = partial(
+        subprocess.Popen,
+        [sys.executable, "-c", script, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+    )
+    with start() as one, start() as other:
+        for child in (one, other):
+            assert child.stdout is not None
+            assert child.stdout.readline() == "ready\n"
+        for child in (one, other):
+            assert child.stdin is not None
+            child.stdin.close()
+        assert (one.wait(), other.wait()) == (0, 0)
+    with Store.open(path) as store:
+        assert store.catalogue.images("new-1") == [2, 3]
+    with pytest.raises(StoreError, match="exists already"):
+        new_store(path)
+
+
+def test_discover_goes_on_with_a_register_that_was_made_while_it_loaded_the_model(
+    path: Path, model_folder: Path, moths: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(*arguments: Any) -> Any:
+        model = load_model(*arguments)
+        Store.create(path, model.register(), model.provenance).close()
+        return model
+
+    monkeypatch.setattr(folder, "load_model", load)
+    stream = str(moths / "stream")
+    app(["discover", str(model_folder), stream, "--register", str(path), "--radius", "3"], standalone_mode=False)
+    with Store.open(path, write=False) as store:
+        assert store.catalogue.radius == 3
+        assert len(store.catalogue.numbers) == 24

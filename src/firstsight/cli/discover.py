@@ -90,10 +90,10 @@ def discover(
         if radius is not None and not trained.network.discovers:
             raise SettingsError(f"{model} never discovers, so it has no --radius")
         start = trained.register(radius, rule)
+        if store is None and register is not None:
+            store = held.enter_context(Store.create(register, start, trained.provenance, durable, wait, or_open=True))
         if store is not None:
             _agree(store, trained, radius, rule)
-        elif register is not None:
-            store = held.enter_context(Store.create(register, start, trained.provenance, durable, wait))
         discoverer = Discoverer(trained, start, store, once)
         for path, answer in zip(named, discoverer.discover_many(decided, errors="yield"), strict=True):
             unsure = _is_unsure(answer, unsure_below)

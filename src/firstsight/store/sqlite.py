@@ -61,22 +61,32 @@ class SqliteLog:
         self._edits: list[int] = []  # the events by people; an index in the file could be damaged unnoticed
 
     @classmethod
-    def create(cls, path: Path, header: Mapping[str, Any], sync: Sync = "full", wait: float = 0.0) -> SqliteLog:
-        """Make a new file and hold it for writing; it appears under its name only when complete."""
+    def create(
+        cls, path: Path, header: Mapping[str, Any], sync: Sync = "full", wait: float = 0.0, or_open: bool = False
+    ) -> SqliteLog:
+        """Make a new file and hold it for writing; it appears under its name only when complete.
+
+        With `or_open`, a file that is there by the time it can be held is opened instead.
+        """
         lock = locked(path, wait)
         try:
-            check_vacant(path)
-            with new_database(path) as temporary, errors(path), closing(connect(temporary, "rwc", sync)) as db:
-                text = json.dumps(header, ensure_ascii=False)
-                db.execute("PRAGMA journal_mode = WAL")
-                db.execute("BEGIN")
-                schema.create(db)
-                db.execute("INSERT INTO header VALUES ('header', ?, ?)", (text, zlib.crc32(text.encode())))
-                db.execute("COMMIT")
+            if not (or_open and path.exists()):
+                cls._make(path, header, sync)
             return cls._open(path, lock, sync)
         except BaseException:
             lock.release()
             raise
+
+    @staticmethod
+    def _make(path: Path, header: Mapping[str, Any], sync: Sync) -> None:
+        check_vacant(path)
+        with new_database(path) as temporary, errors(path), closing(connect(temporary, "rwc", sync)) as db:
+            text = json.dumps(header, ensure_ascii=False)
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("BEGIN")
+            schema.create(db)
+            db.execute("INSERT INTO header VALUES ('header', ?, ?)", (text, zlib.crc32(text.encode())))
+            db.execute("COMMIT")
 
     @classmethod
     def open(cls, path: Path, write: bool = True, sync: Sync = "full", wait: float = 0.0) -> SqliteLog:

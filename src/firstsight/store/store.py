@@ -25,6 +25,7 @@ from firstsight.store import edits, snapshot
 from firstsight.store.catalogue import Catalogue
 from firstsight.store.connection import Sync
 from firstsight.store.events import Assigned, Created, Event, Recorded, Undone
+from firstsight.store.groups import numbered, repeats
 from firstsight.store.sqlite import SqliteLog
 
 SNAPSHOT_EVERY = 10_000  # events at least, and a tenth of the log: what opening may have to fold
@@ -78,9 +79,18 @@ class Store:
 
     @classmethod
     def create(
-        cls, path: Path | str, register: Register, model: Provenance, sync: Sync = "full", wait: float = 0.0
+        cls,
+        path: Path | str,
+        register: Register,
+        model: Provenance,
+        sync: Sync = "full",
+        wait: float = 0.0,
+        or_open: bool = False,
     ) -> Self:
-        """A new file for what this register, fresh from this model, will find."""
+        """A new file for what this register, fresh from this model, will find.
+
+        With `or_open`, the file of whoever made one first, if someone did; it has a register of its own.
+        """
         if register.has_learned or of_header(register.header()).next_name() != register.next_name():
             raise SettingsError(
                 "a new store starts from a fresh register; this one has answered images already",
@@ -88,12 +98,15 @@ class Store:
             )
         made_by = {"fingerprint": model.fingerprint, "preprocess": model.preprocess}
         header = {"firstsight": __version__, "model": made_by, "register": register.header()}
-        return cls(SqliteLog.create(Path(path), header, sync, wait))
+        return cls._of(SqliteLog.create(Path(path), header, sync, wait, or_open))
 
     @classmethod
     def open(cls, path: Path | str, write: bool = True, sync: Sync = "full", wait: float = 0.0) -> Self:
         """A file that is there. `write=False` reads beside a writer; `refresh` then follows it."""
-        log = SqliteLog.open(Path(path), write, sync, wait)
+        return cls._of(SqliteLog.open(Path(path), write, sync, wait))
+
+    @classmethod
+    def _of(cls, log: SqliteLog) -> Self:
         try:
             return cls(log)
         except BaseException:
@@ -215,7 +228,7 @@ class Store:
             self.recognise(arrival.content, arrival.source) if once else self._placed_before(arrival.content)
             for arrival in arrivals
         ]
-        again = _repeats(arrivals, answers) if once else {}
+        again = repeats([arrival.content for arrival in arrivals], answers) if once else {}
         undecided = [i for i, answer in enumerate(answers) if answer is None and i not in again]
         register = self.register
         self._stale = True  # until the log has what the register is about to learn
@@ -235,7 +248,7 @@ class Store:
         numbers = [each.number for each in self._commit(events) if isinstance(each.event, Assigned)] if events else []
         self._stale = False
         self._keep_snapshot_when_due()
-        return [self._named(answer) for answer in _numbered(answers, numbers, again)]
+        return [self._named(answer) for answer in numbered(answers, numbers, again)]
 
     def _decide_in_turn(
         self, arrivals: Sequence[Arrival], answers: list[Assignment | None], again: Container[int]
@@ -372,27 +385,3 @@ class Store:
         """The catalogue before the first event."""
         known = [(c.category, self._register.row_bytes(c.row)) for c in self._register.known_centres()]
         return Catalogue(known, self.log.header["register"]["radius"])
-
-
-def _repeats(arrivals: Sequence[Arrival], answers: Sequence[Assignment | None]) -> dict[int, int]:
-    """Of the arrivals without an answer, those whose content came earlier in the group: its place, and the first's."""
-    first: dict[bytes, int] = {}
-    again = {}
-    for i, (arrival, answer) in enumerate(zip(arrivals, answers, strict=True)):
-        if answer is None and first.setdefault(arrival.content, i) != i:
-            again[i] = first[arrival.content]
-    return again
-
-
-def _numbered(
-    answers: Sequence[Assignment | None], numbers: Sequence[int], again: Mapping[int, int]
-) -> list[Assignment]:
-    """The answers with the numbers of their images; a repeat has the answer and the number of the first."""
-    fresh = iter(numbers)
-    numbered: list[Assignment] = []
-    for i, answer in enumerate(answers):
-        if answer is None:
-            numbered.append(replace(numbered[again[i]], created=False, decided_by="record"))
-        else:
-            numbered.append(answer if answer.decided_by == "record" else replace(answer, image=next(fresh)))
-    return numbered
