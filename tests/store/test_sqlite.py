@@ -401,8 +401,17 @@ def test_reading_works_where_nothing_can_be_written(
         return real(target if "immutable" in target else "file:/nonexistent/a.db?mode=ro", **options)
 
     monkeypatch.setattr("firstsight.store.sqlite.sqlite3.connect", no_shared_memory)
-    with Store.open(elsewhere, write=False) as store:
+    monkeypatch.chdir(elsewhere.parent)
+    with Store.open("a.db", write=False) as store:
         assert store.catalogue.find("new-1") is not None
+        with monkeypatch.context() as patch:
+            patch.setattr("firstsight.store.sqlite.sqlite3.connect", real)
+            with Store.open(elsewhere) as writer:  # who may write there
+                discover(writer, 1)
+        monkeypatch.chdir(tmp_path)
+        assert store.refresh() == 1
+    with pytest.raises(StoreError, match="closed"):
+        store.refresh()
     elsewhere.with_name("a.db-wal").write_bytes(b"events nobody could see")
     with pytest.raises(StoreError, match=r"its last events are in a\.db-wal"):
         Store.open(elsewhere, write=False)

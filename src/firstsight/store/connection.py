@@ -22,12 +22,21 @@ DISK = (
 RESTORE = "restore it from a backup; what is left of it has not been touched"
 
 
+class Still(sqlite3.Connection):
+    """Of a file nobody writes, in a folder that cannot be written from here: it sees no change that comes later."""
+
+
 def connect(path: Path, mode: str, sync: Sync) -> sqlite3.Connection:
     """A connection that commits only when told to; reading works on read-only media too."""
 
-    def attempt(options: str) -> sqlite3.Connection:
+    def attempt(options: str, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
         return sqlite3.connect(
-            f"{path.resolve().as_uri()}?{options}", uri=True, isolation_level=None, timeout=10, check_same_thread=False
+            f"{path.resolve().as_uri()}?{options}",
+            uri=True,
+            isolation_level=None,
+            timeout=10,
+            check_same_thread=False,
+            factory=kind,
         )
 
     if mode != "ro":
@@ -45,7 +54,7 @@ def connect(path: Path, mode: str, sync: Sync) -> sqlite3.Connection:
                 f"{path} cannot be read: its last events are in {wal.name}, which needs a folder that can be written",
                 "close whatever writes it, or copy both files to a folder of yours",
             ) from None
-        connection = attempt("mode=ro&immutable=1")  # no place for the files readers share, so nobody writes either
+        connection = attempt("mode=ro&immutable=1", Still)
     return connection
 
 

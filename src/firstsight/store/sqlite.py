@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 from firstsight.errors import StoreError
 from firstsight.files import FileLock
 from firstsight.store import schema
-from firstsight.store.connection import Sync, connect, damaged, errors, locked
+from firstsight.store.connection import Still, Sync, connect, damaged, errors, locked
 from firstsight.store.contents import Contents
 from firstsight.store.events import BY_RULE, Assigned, Event, Recorded, from_columns, to_columns
 from firstsight.store.making import check_vacant, new_database, vacant
@@ -46,6 +46,7 @@ class SqliteLog:
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: FileLock | None) -> None:
         self.path = path
+        self._file = path.resolve()  # whatever the folder we are in by then
         self.writable = lock is not None
         self._db = connection
         self._lock = lock
@@ -203,9 +204,12 @@ class SqliteLog:
 
     def tail(self) -> Iterator[Recorded]:
         """The events that were not read yet, verified, up to the last one there is when this begins."""
-        with errors(self.path), self._transaction("DEFERRED"):
-            self._check_format()
-            last = self._last()
+        with errors(self.path), self._turn:
+            if isinstance(self._db, Still):
+                self._connect_again()
+            with self._transaction("DEFERRED"):
+                self._check_format()
+                last = self._last()
         for row in self._rows(self.length, last):
             self._take(row)
             yield self._event(row)
@@ -280,6 +284,13 @@ class SqliteLog:
             schema.back_up(self._db, path)
 
     # ------------------------------------------------------------------ inside
+
+    def _connect_again(self) -> None:
+        """Whoever may write the file may have come since."""
+        self._db.execute("SELECT 1")  # an error where it was closed
+        again = connect(self._file, "ro", "full")
+        self._db.close()
+        self._db = again
 
     @contextmanager
     def _transaction(self, kind: Literal["DEFERRED", "IMMEDIATE"] = "IMMEDIATE") -> Iterator[None]:
