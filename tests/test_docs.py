@@ -106,7 +106,7 @@ def test_the_method_in_the_docs_keeps_the_contract(
     model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **{**tiny, "method": "mine:Directions"})
     images = sorted((moths / "stream").rglob("*.jpg"))[::3]
     check_discoverer(lambda: firstsight.Discoverer(model), images)
-    assert firstsight.load(tmp_path / "m", device="cpu").register().header() == model.register().header()
+    assert firstsight.load(tmp_path / "m", device="cpu", trust=True).register().header() == model.register().header()
 
 
 def flags_of(words: list[str]) -> tuple[Any, set[str]]:

@@ -217,11 +217,20 @@ def resolve(
     preset: str | None = None,
     config_file: Path | None = None,
     environment: Mapping[str, str] = os.environ,
+    trust: bool = False,
 ) -> Settings:
-    """The settings in force: flag over FIRSTSIGHT_* over file over preset over default. None means not given."""
-    values = _read_toml(config_file) if config_file is not None else {}
-    values |= from_environment(environment)
-    values |= {name: value for name, value in flags.items() if value is not None}
+    """The settings in force: flag over FIRSTSIGHT_* over file over preset over default. None means not given.
+
+    A method that is a module from elsewhere runs, so a file may name one only with `trust`.
+    """
+    typed = from_environment(environment) | {name: value for name, value in flags.items() if value is not None}
+    values = (_read_toml(config_file) if config_file is not None else {}) | typed
+    method = values.get("method")
+    if isinstance(method, str) and ":" in method and "method" not in typed and not trust:
+        raise SettingsError(
+            f"{config_file}: its method is {method!r}, a module from elsewhere, which fitting would run",
+            "if you know that module, say so with --trust, or name it yourself with --method",
+        )
     chosen = values.pop("preset", "default")
     return Settings.preset(preset or chosen, **values)
 

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, printable, say, warn
 from firstsight.cli.lazy import lazy
+from firstsight.cli.options import Trust
 from firstsight.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -328,6 +329,7 @@ def reencode(
     context: typer.Context,
     model: Annotated[Path, typer.Argument(help="The model to go on with.", metavar="MODEL")],
     target: Annotated[Path, typer.Argument(help="The register to make.", metavar="NEW.db")],
+    trust: Trust = False,
     device: Device = "auto",
 ) -> None:
     """Make the same register for another model: same ids, images and edits, encoded anew."""
@@ -335,7 +337,7 @@ def reencode(
     from firstsight.store.reencode import reencode as make
 
     with _reading(context) as store:
-        count = make(store, load_model(model, device), target, Bars())
+        count = make(store, load_model(model, device, trust=trust), target, Bars())
     say(f" {count} events in {target}.  Next:  firstsight discover {model} IMAGES --register {target}")
 
 

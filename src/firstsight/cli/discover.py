@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast, get_args
 import typer
 
 from firstsight.cli.console import Device, Quiet, Verbose, configure, printable, say, warn
-from firstsight.cli.options import MatchRule, Radius, check_rule
+from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
 from firstsight.errors import DataError, ImageError, SettingsError
 from firstsight.files import disk_errors
 
@@ -54,6 +54,7 @@ def discover(
     exact: Annotated[
         bool, typer.Option("--exact", help="The same bits for an image whatever comes with it; fp32, slower.")
     ] = False,
+    trust: Trust = False,
     device: Device = "auto",
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -82,7 +83,7 @@ def discover(
         store = None
         if register is not None and register.exists():  # before the model: a refusal should not take seconds
             store = held.enter_context(Store.open(register, sync=durable, wait=wait))
-        trained = load_model(model, device, exact)
+        trained = load_model(model, device, exact, trust)
         if unsure_below is not None and trained.network.register(trained.names).confident is False:
             raise SettingsError(
                 f"{trained.settings.method} cannot tell how sure it is, so --unsure-below marks nothing"

@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, out
-from firstsight.cli.options import MatchRule, Radius, check_rule
+from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
 
 if TYPE_CHECKING:
     from firstsight.evaluate.stream import Evaluation
@@ -24,6 +24,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
     radius: Radius = None,
     rule: MatchRule = None,
+    trust: Trust = False,
     device: Device = "auto",
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -42,7 +43,7 @@ def evaluate(
     data, bars = read_images(folder), Bars()
     for text in data.left_out:
         bars.note(text)
-    result = score(load_model(model, device), data, bars, radius, rule)
+    result = score(load_model(model, device, trust=trust), data, bars, radius, rule)
     if as_json:
         print(json.dumps(without_nan(asdict(result)), indent=2, allow_nan=False))
     else:

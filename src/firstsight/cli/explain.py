@@ -12,6 +12,7 @@ import typer
 
 from firstsight._version import __version__
 from firstsight.cli.console import Device, Quiet, Verbose, configure, printable, say
+from firstsight.cli.options import Trust
 from firstsight.errors import DataError, SettingsError
 from firstsight.files import write_file
 
@@ -33,6 +34,7 @@ def explain(
     out: Annotated[
         Path | None, typer.Option(help="A new file: a page (.html), a picture (.png) or data (.json).", metavar="FILE")
     ] = None,
+    trust: Trust = False,
     device: Device = "auto",
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -45,7 +47,7 @@ def explain(
     from firstsight.store.store import Store
 
     with nullcontext() if register is None else Store.open(register, write=False) as store:
-        trained = load_model(model, device)
+        trained = load_model(model, device, trust=trust)
         cases = [gather(trained, each, store=store) for each in (image, other) if each is not None]
     for case in cases:
         print(f"{printable(case.image)}\t{printable(case.sentence)}")
@@ -73,6 +75,7 @@ def drawn(cases: Sequence[Evidence], suffix: str) -> bytes:
 def gallery(
     model: Trained,
     out: Annotated[Path, typer.Option(help="A new file for the page.", metavar="FILE.html")],
+    trust: Trust = False,
     device: Device = "auto",
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -83,7 +86,7 @@ def gallery(
     from firstsight.evidence.gallery import as_page
     from firstsight.methods.folder import load_model
 
-    page, summary = as_page(load_model(model, device), model.name)
+    page, summary = as_page(load_model(model, device, trust=trust), model.name)
     write_file(out, page)
     say(f" {summary}")
     say(f" wrote {out}")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, say
-from firstsight.cli.options import with_settings
+from firstsight.cli.options import Trust, with_settings
 from firstsight.config import resolve
 from firstsight.errors import SettingsError
 
@@ -25,6 +25,7 @@ def fit(
     config: Annotated[
         Path | None, typer.Option(help="Settings in a TOML file, by the names below.", metavar="FILE")
     ] = None,
+    trust: Trust = False,
     device: Device = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
     checkpoint_every: Annotated[
@@ -38,7 +39,7 @@ def fit(
 ) -> None:
     """Train a model on labelled images: DIR/<category>/<image>."""
     configure(quiet, verbose)
-    settings = resolve(given, preset, config)
+    settings = resolve(given, preset, config, trust=trust)
     from firstsight.methods.catalogue import network_of
     from firstsight.train.fit import fit as train
 

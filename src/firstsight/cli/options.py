@@ -20,6 +20,9 @@ Radius = Annotated[
         help="How far a category reaches: in bits, or as a distance; for firstsight below 0 splits, above 0 merges.",
     ),
 ]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Run the module from elsewhere that a file names as its method, module:Class.")
+]
 MatchRule = Annotated[
     str | None, typer.Option("--rule", help="nearest, first or reference; the model's own if not given.")
 ]

@@ -196,12 +196,17 @@ def method(name: str) -> Method:
     """A method by its name, or one of your own by where its network is: package.module:Class."""
     if name in METHODS:
         return METHODS[name]
-    if ":" in name:
+    if is_own(name):
         return _found(name)
     near = get_close_matches(name, METHODS, n=1)
     raise SettingsError(
         f"there is no method {name!r}", f"did you mean {near[0]}?" if near else f"there are: {', '.join(METHODS)}"
     )
+
+
+def is_own(name: str) -> bool:
+    """Whether a method is a module from elsewhere, whose code runs as soon as it is looked up."""
+    return ":" in name and name not in METHODS
 
 
 def named(settings: Settings) -> Settings:

@@ -21,6 +21,7 @@ from firstsight.devices import pick_device
 from firstsight.errors import ModelError, SettingsError
 from firstsight.files import digest, new_folder, write_file
 from firstsight.methods.card import model_card
+from firstsight.methods.catalogue import is_own
 from firstsight.methods.examples import Examples
 from firstsight.methods.model import Category, Model
 from firstsight.networks import HashNetwork
@@ -47,17 +48,23 @@ def save_model(model: Model, path: Path, metrics: bytes = b"") -> None:
         write_file(folder / "README.md", model_card(model, path.name).encode())
 
 
-def load_model(path: Path | str, device: str = "auto", exact: bool = False) -> Model:
+def load_model(path: Path | str, device: str = "auto", exact: bool = False, trust: bool = False) -> Model:
     """Read a model folder, whichever machine wrote it.
 
-    With `exact` an image's row has the same bits whatever images are encoded with it, at the price of fp32.
+    With `exact` an image's row has the same bits whatever images are encoded with it, at the price of fp32. A model
+    whose method is a module from elsewhere is refused without `trust`: loading it would run that module.
     """
     path = Path(path)
     config = _read_config(path)
     listed = _verify(path)
     where = pick_device(device)
     try:
-        settings = Settings.of({"second_look": False, **config["settings"]})  # earlier releases looked once
+        settings = _settings(config)
+        if is_own(settings.method) and not trust:
+            raise ModelError(
+                f"{path}: its method is {settings.method!r}, a module from elsewhere, which loading it would run",
+                "if you know that module, say so with --trust, in Python load(..., trust=True)",
+            )
         categories = [Category(**entry) for entry in json.loads((path / CATEGORIES).read_bytes())]
         model = Model.assemble(settings, categories, where, blank=True)
         model.exact = exact
@@ -69,15 +76,31 @@ def load_model(path: Path | str, device: str = "auto", exact: bool = False) -> M
         if EXAMPLES in listed:
             model.examples = Examples.of_bytes((path / EXAMPLES).read_bytes())
     except (KeyError, TypeError, ValueError, SafetensorError, RuntimeError, SettingsError) as error:
-        raise ModelError(f"{path}: is no model this release can read: {error}") from None
+        raise _unreadable(path, error) from None
     if not all(tensor.isfinite().all() for tensor in model.network.buffers() if tensor.is_floating_point()):
         raise ModelError(f"{path}: its centres are not numbers", "fit again")
     return model
 
 
+def settings_of(path: Path) -> Settings:
+    """What a model was fitted with; nothing of it is loaded."""
+    try:
+        return _settings(_read_config(path))
+    except (KeyError, TypeError, SettingsError) as error:
+        raise _unreadable(path, error) from None
+
+
 def is_model(path: Path) -> bool:
     """Whether a complete model lies there."""
     return (path / CHECKSUMS).is_file()
+
+
+def _settings(config: dict[str, Any]) -> Settings:
+    return Settings.of({"second_look": False, **config["settings"]})  # earlier releases looked once
+
+
+def _unreadable(path: Path, error: Exception) -> ModelError:
+    return ModelError(f"{path}: is no model this release can read: {error}")
 
 
 def _config(model: Model) -> dict[str, Any]:

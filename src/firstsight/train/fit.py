@@ -18,7 +18,7 @@ from firstsight.errors import ModelError, SettingsError
 from firstsight.files import digest
 from firstsight.methods.catalogue import named
 from firstsight.methods.examples import choose
-from firstsight.methods.folder import is_model, load_model, save_model
+from firstsight.methods.folder import is_model, load_model, save_model, settings_of
 from firstsight.methods.model import Category, Model
 from firstsight.protocols import Progress, Silent
 from firstsight.train.checkpoint import Checkpoint
@@ -140,9 +140,12 @@ def _run(settings: Settings, data: LabelledImages) -> dict[str, Any]:
 
 def _finished(out: Path, device: str, settings: Settings, data: LabelledImages, checkpoint: Checkpoint) -> Model:
     """The model a run to be resumed has made already, if it is the run asked for."""
-    model = load_model(out, device)
-    if model.settings != settings or model.names != list(data.categories):
-        raise ModelError(f"{out} is finished, and was made with other settings or categories", "choose another --out")
+    other = ModelError(f"{out} is finished, and was made with other settings or categories", "choose another --out")
+    if settings_of(out) != settings:
+        raise other
+    model = load_model(out, device, trust=True)  # its method was named just now
+    if model.names != list(data.categories):
+        raise other
     checkpoint.remove()  # a run killed after saving leaves it behind
     return model
 
