@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from posixpath import basename
 from typing import Any
 
 import numpy as np
+import PIL
 import pytest
 
 from firstsight.data.ahead import MANY, ahead, or_error, travels
+from firstsight.data.helper import Helper
 from firstsight.data.images import Preprocess, prepared
 from firstsight.errors import ImageError
 
@@ -73,3 +78,21 @@ def test_only_functions_that_can_be_named_travel() -> None:
     assert not travels(lambda x: x)
     assert not travels(or_error(lambda x: x))
     assert not travels([].append)
+
+
+def test_a_helper_finds_modules_where_its_caller_does_and_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    for name in ("PIL", "pickle", "numpy"):
+        (tmp_path / "here" / f"{name}.py").write_text("raise SystemExit('ran')")
+    monkeypatch.chdir(tmp_path / "here")
+    odd = f"{tmp_path}/a{os.pathsep}b"
+    monkeypatch.syspath_prepend(odd)
+    helper = Helper()
+    try:
+        path, pillow = helper.map(eval, ["__import__('sys').path", "__import__('PIL').__version__"])
+        assert path == sys.path
+        assert pillow == PIL.__version__
+    finally:
+        helper.stop()

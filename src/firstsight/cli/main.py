@@ -62,8 +62,9 @@ def run() -> None:
     """The entry point: the app, with every way it can end."""
     if hasattr(signal, "SIGPIPE"):  # when the reader of our answers goes away, end quietly as other tools do
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.environ["PYTHONSAFEPATH"] = "1"  # nor do processes we start look for modules in the working directory
     try:
-        app()
+        app(prog_name="firstsight")
     except SystemExit as end:
         if end.code == INTERRUPTED:
             say("interrupted; a fit goes on with --resume, a discover --register with --once, a benchmark by itself")

@@ -11,18 +11,20 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+# A helper finds modules where its caller does. With -m, or without -P, Python would look in the working directory first.
+START = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import main; main()"
+
 
 class Helper:
     """The caller's side."""
 
     def __init__(self) -> None:
-        paths = os.pathsep.join(path for path in sys.path if path)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-P", "-c", START, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pipesize=2**20,
-            env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )
 
     def map(self, function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
@@ -59,7 +61,3 @@ def main() -> None:
             results = error
         pickle.dump(results, answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()
-
-
-if __name__ == "__main__":
-    main()
