@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from firstsight.data import images
 from firstsight.data.images import Preprocess, decode, prepared, resized, thumbnail
 from firstsight.errors import ImageError, ModelError
 
@@ -65,14 +66,42 @@ def test_every_mode_becomes_rgb(mode: str) -> None:
     assert decode(gradient(8, 8).convert(mode)).mode == "RGB"
 
 
-def png_header(width: int, height: int) -> bytes:
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "PA", "P"])
+def test_every_value_at_every_transparency_is_laid_on_white_as_pillow_composes_it(mode: str) -> None:
+    value, alpha = (side.astype(np.uint8) for side in np.meshgrid(np.arange(256), np.arange(256)))
+    picture = Image.fromarray(np.stack([value, 255 - value, value // 2, alpha], axis=-1))
+    if mode == "P":
+        picture = picture.convert("RGB").quantize(64)
+        picture.info["transparency"] = bytes(range(0, 256, 4))
+    picture = picture if picture.mode == mode else picture.convert(mode)
+    white = Image.new("RGBA", picture.size, "white")
+    expected = Image.alpha_composite(white, picture.convert("RGBA")).convert("RGB")
+    assert (np.asarray(decode(picture)) == np.asarray(expected)).all()
+
+
+@pytest.mark.parametrize("kind", [np.uint16, np.int32])
+def test_sixteen_bits_are_converted_in_strips(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "STRIP", 100)
+    values: np.ndarray = np.arange(30 * 50).reshape(30, 50).astype(kind) * 40
+    assert (np.asarray(decode(Image.fromarray(values)))[..., 0] == values >> 8).all()
+
+
+def png_header(width: int, height: int, *more: bytes) -> bytes:
     """A PNG that claims a size and has no pixels."""
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + b"".join(more) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
 
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def tiff_of_one_tile(side: int) -> bytes:
+    """A TIFF of 10 x 10 pixels, cut from one tile that has far more."""
+    data = zlib.compress(bytes(100))
+    tags = {256: 10, 257: 10, 258: 8, 259: 8, 262: 1, 277: 1, 322: side, 323: side, 324: 8, 325: len(data)}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    return b"II*\0" + struct.pack("<I", 8 + len(data)) + data + struct.pack("<H", len(tags)) + entries + bytes(4)
 
 
 def truncated_jpeg() -> bytes:
@@ -90,8 +119,23 @@ def truncated_jpeg() -> bytes:
         (png_header(20_000, 10_000), "pixels"),
         (png_header(100_000, 100_000), "pixels"),
         (png_header(10, 10), "cannot be decoded"),
+        (png_header(10, 10, chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(2**21)))), "cannot be decoded: .*too large"),
+        (png_header(10, 10, chunk(b"iCCP", b"a\0\0" + zlib.compress(bytes(2**21)))), "cannot be decoded: .*too large"),
+        (tiff_of_one_tile(20_000), "400,000,000 pixels; at most 128,000,000 are read of TIFF"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n", "not an image that is read: JPEG, PNG"),
     ],
-    ids=["empty", "text", "truncated", "huge", "bomb", "no pixels"],
+    ids=[
+        "empty",
+        "text",
+        "truncated",
+        "huge",
+        "bomb",
+        "no pixels",
+        "text bomb",
+        "profile bomb",
+        "tile bomb",
+        "program",
+    ],
 )
 def test_bad_files_are_named_with_the_reason(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "bad.jpg"
@@ -99,6 +143,42 @@ def test_bad_files_are_named_with_the_reason(tmp_path: Path, content: bytes, rea
     with pytest.raises(ImageError, match=reason) as caught:
         decode(path)
     assert caught.value.source == str(path)
+
+
+def test_formats_whose_decoders_keep_copies_are_read_up_to_fewer_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "MAX_BYTES", 1000)
+    for kind in ("PNG", "JPEG", "BMP"):
+        assert decode(saved(gradient(10, 10), kind)).size == (10, 10)
+    for kind in ("WEBP", "JPEG2000"):
+        with pytest.raises(ImageError, match=f"has 100 pixels; at most .. are read of {kind}"):
+            decode(saved(gradient(10, 10), kind))
+
+
+def saved(image: Image.Image, kind: str) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, kind)
+    return buffer.getvalue()
+
+
+def test_files_are_looked_for_by_the_names_of_the_formats_that_are_read() -> None:
+    known = Image.registered_extensions()
+    for name, suffixes in images.FORMATS.items():
+        assert {known.get(suffix, name) for suffix in suffixes} == {name}
+
+
+def test_the_first_of_several_frames_is_the_image() -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (9, 9), "red").save(buffer, "GIF", save_all=True, append_images=[Image.new("RGB", (9, 9), "blue")])
+    assert decode(buffer.getvalue()).getpixel((0, 0)) == (255, 0, 0)
+
+
+def test_a_prepared_image_keeps_no_larger_one_alive() -> None:
+    assert prepared(gradient(500, 40), SMALL).base is None
+
+
+def test_a_picture_without_pixels_is_refused() -> None:
+    with pytest.raises(ImageError, match="has no pixels"):
+        prepared(Image.new("RGB", (0, 9)), SMALL)
 
 
 def test_a_thin_image_that_would_grow_huge_is_refused() -> None:

@@ -8,11 +8,22 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
 
-# A helper finds modules where its caller does. With -m, or without -P, Python would look in the working directory first.
+from firstsight.data import memory
+
+# A helper finds modules where its caller does; with -m, or without -P, Python looks in the working directory first.
 START = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import main; main()"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a helper says before it takes memory for decoding, and of 0 bytes when it gives that back."""
+
+    amount: int
 
 
 class Helper:
@@ -31,9 +42,14 @@ class Helper:
         """The results, in order; what it raises there is raised here."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        pickle.dump((function, items), self._process.stdin, pickle.HIGHEST_PROTOCOL)
-        self._process.stdin.flush()
-        results = pickle.load(self._process.stdout)
+        _send(self._process.stdin, (function, items))
+        with ExitStack() as held:
+            while isinstance(results := pickle.load(self._process.stdout), Wanted):
+                if results.amount:
+                    held.enter_context(memory.room.taken(results.amount))
+                    _send(self._process.stdin, None)
+                else:
+                    held.close()
         if isinstance(results, BaseException):
             raise results
         return list(results)
@@ -50,6 +66,17 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     told, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints does not come between
+
+    @contextmanager
+    def take(amount: int) -> Iterator[None]:
+        _send(answers, Wanted(amount))
+        pickle.load(told)
+        try:
+            yield
+        finally:
+            _send(answers, Wanted(0))
+
+    memory.ask_elsewhere(take)
     while True:
         try:
             function, items = pickle.load(told)
@@ -59,5 +86,9 @@ def main() -> None:
             results: Any = [function(item) for item in items]
         except BaseException as error:
             results = error
-        pickle.dump(results, answers, pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+        _send(answers, results)
+
+
+def _send(pipe: IO[bytes], message: Any) -> None:
+    pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
+    pipe.flush()

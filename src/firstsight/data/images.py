@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 import stat
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -19,15 +22,31 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from firstsight.data.memory import decoding
 from firstsight.errors import ImageError, ModelError
 
 VERSION = 1
-MAX_PIXELS = 128_000_000
 CENTRE = 0.5
 ORIENTATION = 0x0112  # of a photograph, in its EXIF data
-SUFFIXES = frozenset(
-    {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm", ".jp2", ".avif"}
-)
+TILE_SIZE = (322, 323)  # of a TIFF, in pixels
+FORMATS = {  # all that are read, by Pillow's names, and how their files are called; some of its others run programs
+    "JPEG": (".jpg", ".jpeg"),
+    "PNG": (".png",),
+    "WEBP": (".webp",),
+    "TIFF": (".tif", ".tiff"),
+    "GIF": (".gif",),
+    "BMP": (".bmp",),
+    "PPM": (".ppm", ".pgm"),
+    "JPEG2000": (".jp2",),
+    "AVIF": (".avif",),
+}
+SUFFIXES = frozenset(suffix for suffixes in FORMATS.values() for suffix in suffixes)
+
+MAX_BYTES = 1_024_000_000  # that decoding one image may take
+BYTES = {"AVIF": 10, "WEBP": 16, "JPEG2000": 20}  # a pixel, in decoders that keep more than a picture and a copy of it
+COPIED = 8
+MAX_PIXELS = MAX_BYTES // COPIED
+STRIP = 1_000_000  # pixels converted at a time where that takes several copies
 
 warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)  # the limit is ours, and an error
 
@@ -91,46 +110,42 @@ def read(source: ImageLike) -> tuple[ImageLike, bytes]:
 
 def decode(source: ImageLike) -> Image.Image:
     """An upright RGB image from a path, the bytes of a file, a PIL image or an array."""
+    with decoded(source) as image:
+        return image
+
+
+@contextmanager
+def decoded(source: ImageLike, shorter: int = 0) -> Iterator[Image.Image]:
+    """The image as `decode` gives it, for a block that makes a small one of it, with its shorter side at `shorter`.
+
+    Memory for both is taken until the block ends; others wait for it. A block must not decode another image.
+    """
     name = describe(source)
-    try:
-        if isinstance(source, np.ndarray):
-            return _from_array(source, name)
-        if isinstance(source, Image.Image):
-            return _upright_rgb(source)
-        if isinstance(source, Stored) and not isinstance(source, Path):
-            source = source.read_bytes()
-        if not isinstance(source, bytes):
-            _check_regular(Path(source), name)
-        with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
-            if image.width * image.height > MAX_PIXELS:
-                raise ImageError(name, f"has {image.width} x {image.height} pixels; at most {MAX_PIXELS:,} are read")
-            return _upright_rgb(image)
-    except UnidentifiedImageError:
-        raise ImageError(name, "is not an image Pillow can read") from None
-    except Image.DecompressionBombError:
-        raise ImageError(name, f"has far more pixels than the {MAX_PIXELS:,} that are read") from None
-    except TypeError:
-        raise ImageError(name, "is no image, and no name of one") from None
-    except (OSError, SyntaxError, ValueError, IndexError, OverflowError, MemoryError) as error:  # what decoders raise
-        raise ImageError(name, _reason(error)) from None
+    with _as_image_errors(name):
+        image = _opened(source, name)
+    with image if image is not source else nullcontext(), decoding(_needed(image, name, shorter)):
+        with _as_image_errors(name):
+            upright = _upright_rgb(image)
+        yield upright
+
+
+def fitted(size: tuple[int, int], shorter: int) -> tuple[int, int]:
+    """A size with the shorter side as asked and the same proportions."""
+    width, height = (max(shorter, int(side * shorter / min(size))) for side in size)
+    return width, height
 
 
 def resized(source: ImageLike, preprocess: Preprocess) -> Pixels:
     """The image with its shorter side at `resize`: what training crops from."""
-    image = decode(source)
-    short, target = min(image.size), preprocess.resize
-    width, height = (max(target, int(side * target / short)) for side in image.size)
-    if width * height > MAX_PIXELS:
-        raise ImageError(describe(source), f"is too long and thin: {image.width} x {image.height} pixels")
-    if (width, height) != image.size:
+    with decoded(source, preprocess.resize) as image:
+        size = fitted(image.size, preprocess.resize)
         resample = Image.Resampling[preprocess.interpolation.upper()]
-        image = image.resize((width, height), resample)
-    return np.asarray(image)
+        return np.asarray(image if size == image.size else image.resize(size, resample))
 
 
 def prepared(source: ImageLike, preprocess: Preprocess) -> Pixels:
     """The central crop of the resized image: what is encoded."""
-    return crop(resized(source, preprocess), preprocess.crop)
+    return crop(resized(source, preprocess), preprocess.crop).copy()  # a view would keep the whole
 
 
 def crop(pixels: Pixels, size: int, down: float = CENTRE, right: float = CENTRE, flip: float = CENTRE) -> Pixels:
@@ -143,7 +158,8 @@ def crop(pixels: Pixels, size: int, down: float = CENTRE, right: float = CENTRE,
 
 def thumbnail(source: ImageLike, side: int = 96) -> bytes:
     """A small square JPEG of the middle of an image, without metadata, for pages."""
-    square = ImageOps.fit(decode(source), (side, side), Image.Resampling.LANCZOS)
+    with decoded(source) as image:
+        square = ImageOps.fit(image, (side, side), Image.Resampling.LANCZOS)
     buffer = io.BytesIO()
     square.save(buffer, "JPEG", quality=82)
     return buffer.getvalue()
@@ -171,16 +187,85 @@ def _offset(room: int, place: float) -> int:
     return round(room / 2) if place == CENTRE else min(int(place * (room + 1)), room)
 
 
+@contextmanager
+def _as_image_errors(name: str) -> Iterator[None]:
+    """What Pillow raises at a bad file, in words."""
+    try:
+        yield
+    except UnidentifiedImageError:
+        raise ImageError(name, f"is not an image that is read: {', '.join(_formats())}") from None
+    except Image.DecompressionBombError:
+        raise ImageError(name, f"has far more pixels than the {MAX_PIXELS:,} that are read") from None
+    except TypeError:
+        raise ImageError(name, "is no image, and no name of one") from None
+    except (OSError, SyntaxError, ValueError, IndexError, OverflowError, MemoryError) as error:  # what decoders raise
+        raise ImageError(name, _reason(error)) from None
+
+
+def _opened(source: ImageLike, name: str) -> Image.Image:
+    """An image of which the head was read, and nothing decoded."""
+    if isinstance(source, np.ndarray):
+        return _from_array(source, name)
+    if isinstance(source, Image.Image):
+        return source
+    if isinstance(source, Stored) and not isinstance(source, Path):
+        source = source.read_bytes()
+    if not isinstance(source, bytes):
+        _check_regular(Path(source), name)
+    return Image.open(io.BytesIO(source) if isinstance(source, bytes) else source, formats=_formats())
+
+
+@cache
+def _formats() -> tuple[str, ...]:
+    """Those of the formats that this Pillow has."""
+    Image.init()
+    return tuple(name for name in FORMATS if name in Image.OPEN)
+
+
+def _needed(image: Image.Image, name: str, shorter: int) -> int:
+    """The bytes that decoding and resizing it take; refused where those are too many."""
+    if not all(image.size):
+        raise ImageError(name, "has no pixels")
+    pixels, each = _pixels(image), BYTES.get(image.format or "", COPIED)
+    if pixels * each > MAX_BYTES:
+        most = f"at most {MAX_BYTES // each:,} are read of {image.format or 'an image'}"
+        raise ImageError(name, f"has {pixels:,} pixels; {most}", "save it smaller, or cut it up")
+    grown = math.prod(fitted(image.size, shorter)) if shorter else 0
+    if grown > MAX_PIXELS:
+        raise ImageError(name, f"is too long and thin: {image.width} x {image.height} pixels")
+    return pixels * each + grown * COPIED
+
+
+def _pixels(image: Image.Image) -> int:
+    """How many are decoded; a tile of a TIFF can be far larger than its picture."""
+    tile = [getattr(image, "tag_v2", {}).get(tag) for tag in TILE_SIZE]
+    sides = [side for side in tile if isinstance(side, int)]
+    return max(math.prod(image.size), math.prod(sides) if len(sides) == 2 else 0)
+
+
 def _upright_rgb(image: Image.Image) -> Image.Image:
     image.load()
     if image.getexif().get(ORIENTATION, 1) != 1:
         image = ImageOps.exif_transpose(image)
-    if image.mode.startswith("I;16") or image.mode == "I":  # 16-bit grey: Pillow would clip it to white
-        image = Image.fromarray((np.asarray(image).astype(np.uint32) >> 8).clip(0, 255).astype(np.uint8))
-    if image.mode in ("RGBA", "LA", "PA") or (image.mode == "P" and "transparency" in image.info):
-        white = Image.new("RGBA", image.size, "white")
-        image = Image.alpha_composite(white, image.convert("RGBA"))
+    if image.mode.startswith("I;16") or image.mode == "I":
+        image = _eight_bits(image)
+    if image.mode in ("PA", "P") and (image.mode == "PA" or "transparency" in image.info):
+        image = image.convert("RGBA")
+    if image.mode in ("RGBA", "LA"):
+        white = Image.new("RGB", image.size, "white")
+        white.paste(image, mask=image)
+        return white
     return image if image.mode == "RGB" else image.convert("RGB")
+
+
+def _eight_bits(image: Image.Image) -> Image.Image:
+    """Grey of 16 bits in 8, some rows at a time; Pillow would clip it to white."""
+    grey = Image.new("L", image.size)
+    rows = max(1, STRIP // image.width)
+    for top in range(0, image.height, rows):
+        strip = np.asarray(image.crop((0, top, image.width, min(top + rows, image.height))))
+        grey.paste(Image.fromarray((strip.astype(np.uint32) >> 8).clip(0, 255).astype(np.uint8)), (0, top))
+    return grey
 
 
 def _from_array(array: NDArray[Any], name: str) -> Image.Image:
@@ -192,4 +277,4 @@ def _from_array(array: NDArray[Any], name: str) -> Image.Image:
             f"is an array of {array.dtype} of shape {array.shape}",
             "expected uint8 of shape (H, W), (H, W, 3) or (H, W, 4)",
         )
-    return _upright_rgb(Image.fromarray(array))
+    return Image.fromarray(array)

@@ -17,7 +17,7 @@ from PIL import Image
 
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
-from firstsight.data.images import decode
+from firstsight.data.images import decoded, fitted
 from firstsight.errors import BadImages, DataError, ImageError
 from firstsight.files import new_file, write_file
 from firstsight.protocols import Progress
@@ -84,11 +84,9 @@ def write_pack(data: LabelledImages, path: Path, side: int, progress: Progress) 
 
 def _small(image: Any, side: int) -> bytes:
     """An image as a pack keeps it."""
-    picture = decode(image)
-    short = min(picture.size)
-    if short > side:
-        width, height = (max(side, int(edge * side / short)) for edge in picture.size)
-        picture = picture.resize((width, height), Image.Resampling.BICUBIC)
+    with decoded(image) as picture:
+        if min(picture.size) > side:
+            picture = picture.resize(fitted(picture.size, side), Image.Resampling.BICUBIC)
     buffer = io.BytesIO()
     picture.save(buffer, "WEBP", quality=QUALITY, method=4)
     return buffer.getvalue()

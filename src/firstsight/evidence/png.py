@@ -9,6 +9,7 @@ from typing import cast
 
 from PIL import Image, ImageDraw, ImageFont
 
+from firstsight.data.images import decode
 from firstsight.evidence.evidence import Evidence
 from firstsight.evidence.page import lit, looked_caption
 
@@ -123,7 +124,7 @@ def _similar(sheet: Sheet, case: Evidence) -> None:
             middle = x + THUMBNAIL / 2, sheet.y + THUMBNAIL / 2
             sheet.write(f"{case.kind[:-1]} {one.number}", *middle, 12, INK, "mm")
         else:
-            sheet.picture(Image.open(io.BytesIO(one.picture)), x, sheet.y, THUMBNAIL)
+            sheet.picture(decode(one.picture), x, sheet.y, THUMBNAIL)
         sheet.write(f"{one.similarity:.2f}", x, sheet.y + THUMBNAIL + 4)
         for line, text in enumerate(wrapped(one.category, 12, THUMBNAIL)[:2]):
             sheet.write(shortened(text, 12, THUMBNAIL), x, sheet.y + THUMBNAIL + 22 + 15 * line, 12, SOFT)
