@@ -153,7 +153,7 @@ class HashNetwork(Network):
         if not self.discovers:
             return self.closed_set(names)
         radius = self.radius if radius is None else radius
-        radius = int(radius) if radius == int(radius) else radius
+        radius = int(radius) if float(radius).is_integer() else radius
         return CodeRegister(self.bits, radius, list(names), self.codes, rule or self.settings.rule)  # type: ignore[arg-type]
 
     def closed_set(self, names: Sequence[str]) -> CodeRegister:

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, say
+from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
 from firstsight.config import SPECS, from_environment
 from firstsight.errors import SettingsError
@@ -78,7 +76,7 @@ def benchmark(
     carry_out(wanted, drawn, images, given, target, **how)
     table = lines(read_results(target, of.name))
     write_tables(table, target / of.name)
-    grid = Table(*HEADER, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    grid = Grid(*HEADER, padding=(0, 1, 0, 0))
     for line in table:
         grid.add_row(*line.cells())
     print_table(grid)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Column, Table
-from rich.text import Text
+from rich.table import Column
 
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, printable, say, warn
+from firstsight.cli.console import (
+    Bars,
+    Device,
+    Grid,
+    Quiet,
+    Verbose,
+    Wait,
+    configure,
+    print_json,
+    print_table,
+    say,
+    warn,
+)
 from firstsight.cli.lazy import lazy
-from firstsight.cli.options import Trust
+from firstsight.cli.options import Below, Trust
 from firstsight.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -41,7 +49,7 @@ EventNumber = Annotated[int | None, typer.Argument(help="An event's number; the 
 def categories(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A register made by discover --register.", metavar="FILE.db")],
-    wait: Annotated[float, typer.Option(help="Seconds to wait for another writer to end.", min=0)] = 0.0,
+    wait: Wait = 0.0,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -59,8 +67,8 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         found = views.summaries(store)
         radius, events = store.catalogue.radius, store.catalogue.last
     if as_json:
-        return _print_json({**asdict(each), "tentative": each.tentative} for each in found)
-    grid = Table("id", "name", "", box=SIMPLE_HEAD)
+        return print_json([{**asdict(each), "tentative": each.tentative} for each in found])
+    grid = Grid("id", "name", "")
     for column in ("images", "by people"):
         grid.add_column(column, justify="right")
     grid.add_column("merged into it")
@@ -68,7 +76,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         kind = "known" if each.known else "tentative" if each.tentative else "new"
         also = ", ".join(each.merged)
         name = each.name if each.name != each.id else ""
-        grid.add_row(*_plain(each.id, name, kind, each.images or "", each.placed or "", also))
+        grid.add_row(each.id, name, kind, each.images or "", each.placed or "", also)
     print_table(grid)
     images, new = sum(each.images for each in found), sum(not each.known for each in found)
     guesses = sum(each.tentative for each in found)
@@ -84,12 +92,12 @@ def show(context: typer.Context, category: CategoryName, as_json: Json = False) 
         found = edits.category(store.catalogue, category)
         images = list(views.images(store, found.id))
     if as_json:
-        return _print_json(asdict(image) for image in images)
+        return print_json([asdict(image) for image in images])
     measure = "distance" if all(image.confidence is None for image in images) else "how sure"
-    grid = Table("image", Column("file", overflow="fold"), measure, "next", box=SIMPLE_HEAD)
+    grid = Grid("image", Column("file", overflow="fold"), measure, "next")
     for image in images:
         near = "a person" if image.by_person else _measured(image)
-        grid.add_row(*_plain(image.image, _from_here(image.source), near, _runner_up(store, image)))
+        grid.add_row(image.image, _from_here(image.source), near, _runner_up(store, image))
     print_table(grid)
     say(f" {found.id}, called {found.name!r}, {'known' if found.known else 'new'}: {len(images)} images")
     return None
@@ -201,10 +209,10 @@ def history(
         undone = store.catalogue.undone
         lines = [{**views.line(store, e), "undone": e.number in undone} for e in islice(newest, limit)][::-1]
     if as_json:
-        return _print_json(lines)
-    grid = Table("event", "when", "", "what", "", box=SIMPLE_HEAD)
+        return print_json(lines)
+    grid = Grid("event", "when", "", "what", "")
     for line in lines:
-        grid.add_row(*_plain(*list(line.values())[:-1], "undone" if line["undone"] else ""))
+        grid.add_row(*list(line.values())[:-1], "undone" if line["undone"] else "")
     print_table(grid)
     return None
 
@@ -220,13 +228,13 @@ def suggest_(
     with _reading(context) as store:
         found = suggest.suggest(store, limit)
     if as_json:
-        return _print_json(asdict(each) for each in found)
+        return print_json([asdict(each) for each in found])
     if not found:
         say(" no two categories look the same")
         return None
-    grid = Table("merge", "into", "because", box=SIMPLE_HEAD)
+    grid = Grid("merge", "into", "because")
     for each in found:
-        grid.add_row(*_plain(views.label(store, each.category), views.label(store, each.into), each.reason))
+        grid.add_row(views.label(store, each.category), views.label(store, each.into), each.reason)
     print_table(grid)
     start, first, into = (quote(str(part)) for part in (file, found[0].category, found[0].into))
     say(f" Look:  firstsight categories {start} show {first}")
@@ -237,7 +245,7 @@ def suggest_(
 @app.command()
 def unsure(
     context: typer.Context,
-    below: Annotated[float, typer.Option(help="Answers less probable than this.", min=0, max=1)] = 0.5,
+    below: Below = 0.5,
     limit: Annotated[int, typer.Option(help="How many images at most.", min=1, max=1_000_000)] = 20,
     as_json: Json = False,
 ) -> None:
@@ -247,14 +255,14 @@ def unsure(
     if silent:
         say(f" {silent} images do not say how sure their answer was: they are of an older release, or re-encoded")
     if as_json:
-        return _print_json(asdict(image) for image in found)
+        return print_json([asdict(image) for image in found])
     if not found:
         say(f" no answer is less than {below:.0%} sure, of those no person has decided")
         return None
-    grid = Table("image", Column("file", overflow="fold"), "category", "how sure", "next", box=SIMPLE_HEAD)
+    grid = Grid("image", Column("file", overflow="fold"), "category", "how sure", "next")
     for image in found:
         cells = (image.image, _from_here(image.source), image.name, _measured(image), _runner_up(store, image))
-        grid.add_row(*_plain(*cells))
+        grid.add_row(*cells)
     print_table(grid)
     start = f"firstsight categories {quote(str(context.obj[0]))}"
     say(f" Right:  {start} confirm {found[0].image}")
@@ -275,12 +283,12 @@ def reconsider_(
         every = reconsider.reconsider(store, Bars())
         found = every[:limit]
         if as_json:
-            _print_json(asdict(each) for each in found)
+            print_json([asdict(each) for each in found])
         elif found:
-            grid = Table("image", Column("file", overflow="fold"), "is in", "would be", "", box=SIMPLE_HEAD)
+            grid = Grid("image", Column("file", overflow="fold"), "is in", "would be", "")
             for each in found:
                 names = (views.label(store, id) for id in (each.category, each.now))
-                grid.add_row(*_plain(each.image, _from_here(each.source), *names, _measured(each)))
+                grid.add_row(each.image, _from_here(each.source), *names, _measured(each))
             print_table(grid)
         if not found:
             say(" no image would be answered otherwise by now")
@@ -389,12 +397,3 @@ def _numbers(events: list[str], last_event: int) -> list[int]:
             raise SettingsError(f"{each!r} is no event's number", "give numbers, or ranges such as 120-180")
         numbers.update(range(int(first), max(int(first), min(int(last), last_event)) + 1))
     return sorted(numbers, reverse=True)
-
-
-def _plain(*cells: Any) -> list[Text]:
-    """Cells as they are, whatever a category or a file is called."""
-    return [Text(printable(str(cell))) for cell in cells]
-
-
-def _print_json(rows: Iterable[dict[str, Any]]) -> None:
-    print(json.dumps(list(rows), indent=2, ensure_ascii=False))

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
+from rich.text import Text
 
 from firstsight.errors import FirstsightError
+
+
+def a_number(value: float | None) -> float | None:
+    """A number as typed, which `nan` is not though it reads as one."""
+    if value is not None and math.isnan(value):
+        raise typer.BadParameter("nan is no number")
+    return value
+
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print answers and errors only.")]
 Verbose = Annotated[
@@ -20,6 +32,9 @@ Verbose = Annotated[
 ]
 Device = Annotated[
     str, typer.Option("--device", envvar="FIRSTSIGHT_DEVICE", help="auto, cpu, cuda, cuda:N or mps.", show_default=True)
+]
+Wait = Annotated[
+    float, typer.Option(help="Seconds to wait for another writer of the register to end.", min=0, callback=a_number)
 ]
 
 out = Console(soft_wrap=True, highlight=False)
@@ -50,7 +65,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
 
 
-def print_table(grid: Table) -> None:
+class Grid(Table):
+    """A table whose cells are shown as they are, whatever a category or a file is called."""
+
+    def __init__(self, *header: Column | str, **options: Any) -> None:
+        super().__init__(*header, box=SIMPLE_HEAD, **options)
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        super().add_row(*(Text(printable(str(cell))) for cell in cells), **options)
+
+
+def print_table(grid: Grid) -> None:
     """As wide as the terminal; where there is none, as wide as it takes."""
     (out if out.is_terminal else Console(width=1000)).print(grid)
 
@@ -63,9 +88,20 @@ def warn(text: str) -> None:
 def complain(error: FirstsightError) -> None:
     """An error in full, whatever is hidden otherwise."""
     err.quiet = False
-    err.print(f"error: {error.what}", style="bold red", markup=False)
+    err.print(_lines(f"error: {error.what}"), style="bold red", markup=False)
     if error.remedy:
-        err.print(f"       {error.remedy}", markup=False)
+        err.print(_lines(f"       {error.remedy}"), markup=False)
+
+
+def print_json(value: Any) -> None:
+    """Readable JSON on stdout; what would not show, or would move the cursor, is written as JSON escapes it."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    print("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+
+
+def _lines(text: str) -> str:
+    """Text of several lines, each of them printable."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 class Bars:

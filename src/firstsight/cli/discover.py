@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast, get_args
 
 import typer
 
-from firstsight.cli.console import Device, Quiet, Verbose, configure, printable, say, warn
+from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, printable, say, warn
 from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
 from firstsight.errors import DataError, ImageError, SettingsError
 from firstsight.files import disk_errors
@@ -41,13 +41,18 @@ def discover(
     once: Annotated[
         bool, typer.Option("--once", help="With --register: recognise images it holds; do not count them again.")
     ] = False,
-    wait: Annotated[float, typer.Option(help="With --register: seconds to wait for another writer.", min=0)] = 0.0,
+    wait: Wait = 0.0,
     sync: Annotated[
         str, typer.Option(help="With --register: full, or normal, which a power cut may cost the last images.")
     ] = "full",
     unsure_below: Annotated[
         float | None,
-        typer.Option(help="Mark answers less probable than this as unsure; for methods that can tell.", min=0, max=1),
+        typer.Option(
+            help="Mark answers less probable than this as unsure; for methods that can tell.",
+            min=0,
+            max=1,
+            callback=a_number,
+        ),
     ] = None,
     radius: Radius = None,
     rule: MatchRule = None,
@@ -67,7 +72,7 @@ def discover(
     rule = check_rule(rule)
     if once and register is None:
         raise SettingsError("--once needs --register FILE.db: without it nothing is remembered to compare with")
-    if missing := [printable(str(source)) for source in images if not source.exists()]:
+    if missing := [str(source) for source in images if not source.exists()]:
         several = f"{len(missing)} of {len(images)} paths do not exist:\n  " + "\n  ".join(missing)
         what = f"{missing[0]} does not exist" if len(missing) == 1 else several
         raise DataError(what, "nothing was done yet: name what is there, and run again")

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, out
+from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, out
 from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
 
 if TYPE_CHECKING:
@@ -50,10 +48,10 @@ def evaluate(
         out.print(table(result))
 
 
-def table(result: Evaluation) -> Table:
+def table(result: Evaluation) -> Grid:
     """All/Old/New in per cent with the deviation over orders, the categories found, and what accuracy does not say."""
     title = f"{result.images} images of {result.true_categories} categories, {result.known_images} of known ones"
-    grid = Table("order", title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    grid = Grid("order", title=title, title_justify="left", padding=(0, 1, 0, 0))
     grid.caption = "k-means sees the whole stream at once and is told how many categories there are"
     grid.caption_justify = "left"
     for column in ("All", "Old", "New", "found", "named", "births", "NMI", "ARI"):

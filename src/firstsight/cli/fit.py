@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, say
+from firstsight.cli.console import Bars, Device, Quiet, Verbose, a_number, configure, say
 from firstsight.cli.options import Trust, with_settings
 from firstsight.config import resolve
 from firstsight.errors import SettingsError
@@ -29,7 +29,12 @@ def fit(
     device: Device = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
     checkpoint_every: Annotated[
-        float, typer.Option(help="Seconds between checkpoints, taken at the end of an epoch; 0 is every epoch.", min=0)
+        float,
+        typer.Option(
+            help="Seconds between checkpoints, taken at the end of an epoch; 0 is every epoch.",
+            min=0,
+            callback=a_number,
+        ),
     ] = 30.0,
     no_thumbnails: Annotated[
         bool, typer.Option("--no-thumbnails", help="Keep no pictures of support images in the model folder.")

@@ -6,10 +6,8 @@ import json
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from firstsight.cli.console import out, print_table
+from firstsight.cli.console import Grid, out, print_table
 from firstsight.methods.catalogue import METHODS, Method
 
 HEADER = ("method", "decides by", "code lengths", "what it is", "in the paper")
@@ -23,7 +21,7 @@ def methods(
         rows = [dict(zip(HEADER, cells(method), strict=True)) for method in METHODS.values()]
         out.print_json(json.dumps(rows))
         return
-    table = Table(*HEADER, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Grid(*HEADER, padding=(0, 1, 0, 0))
     for method in METHODS.values():
         table.add_row(*cells(method))
     print_table(table)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from firstsight.cli.console import a_number
 from firstsight.config import SPECS, Rule, Spec
 
 MAIN = ("method", "backbone", "weights", "bits", "epochs", "batch_size", "seed", "cache_trunk")
@@ -20,6 +21,7 @@ Radius = Annotated[
         help="How far a category reaches: in bits, or as a distance; for firstsight below 0 splits, above 0 merges.",
     ),
 ]
+Below = Annotated[float, typer.Option(help="Answers less probable than this.", min=0, max=1, callback=a_number)]
 Trust = Annotated[
     bool, typer.Option("--trust", help="Run the module from elsewhere that a file names as its method, module:Class.")
 ]

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from firstsight.cli.benchmark import TAKEN, carry_out
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, print_table, say
+from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
 from firstsight.config import from_environment
 from firstsight.errors import DataError, SettingsError
@@ -132,8 +130,8 @@ def _about(entry: Reproduction) -> list[str]:
     return [entry.name, entry.paper, entry.about, entry.needs()]
 
 
-def _grid(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
-    grid = Table(*header, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+def _grid(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Grid:
+    grid = Grid(*header, padding=(0, 1, 0, 0))
     for row in rows:
         grid.add_row(*row)
     return grid

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from math import isnan, nan
 from typing import NamedTuple, TypeAlias
 
+from firstsight.cells import cell
+
 
 class Mean(NamedTuple):
     """A mean with its deviation; of one value there is none."""
@@ -99,4 +101,6 @@ def _text(cell: Cell) -> str:
 def _number(value: str | float | None) -> str:
     if value is None or (isinstance(value, float) and isnan(value)):
         return ""
+    if isinstance(value, str):
+        return cell(value)
     return f"{value:.4f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

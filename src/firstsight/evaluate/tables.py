@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from firstsight.cells import cell
 from firstsight.evaluate.benchmark import read_result
 from firstsight.files import write_file
 from firstsight.methods.catalogue import METHODS
@@ -125,7 +126,7 @@ def csv(table: Sequence[Line]) -> str:
         values = [*figures, line.categories, line.true_categories, line.runs]
         values += [line.more.get(name, nan) for name in measured] + list(line.paper or [nan] * 3)
         numbers = ["" if isnan(value) else f"{value:.2f}".removesuffix(".00") for value in values]
-        writer.writerow([line.data, line.bits, line.method, line.order, *numbers])
+        writer.writerow([cell(line.data), line.bits, cell(line.method), line.order, *numbers])
     return content.getvalue()
 
 

@@ -87,7 +87,7 @@ class LearningRegister(Naming, ABC):
         return FARTHEST
 
     def check_radius(self, radius: float) -> None:
-        if abs(radius) > FARTHEST:
+        if not abs(radius) <= FARTHEST:  # nor is it NaN
             raise SettingsError(f"radius is {radius}; it can be any number up to {FARTHEST:g}")
 
     def known_centres(self) -> list[Centre]:

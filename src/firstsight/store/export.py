@@ -14,6 +14,7 @@ from itertools import chain
 from itertools import count as numbers
 from pathlib import Path
 
+from firstsight.cells import cell
 from firstsight.errors import DataError, SettingsError
 from firstsight.files import new_folder, write_file
 from firstsight.store.store import Store
@@ -47,7 +48,7 @@ def export_csv(store: Store, path: Path) -> int:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, [field.name for field in fields(Member)])
     writer.writeheader()
-    rows = [asdict(image) for image in images(store)]
+    rows = [{name: cell(value) for name, value in asdict(image).items()} for image in images(store)]
     writer.writerows(rows)
     write_file(path, text.getvalue().encode())
     return len(rows)
