@@ -176,3 +176,12 @@ def test_a_pickle_that_would_run_code_is_not_run(tmp_path: Path) -> None:
 def test_a_missing_weights_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no such weights file"):
         build("test_vit", 64, 1, str(tmp_path / "none.pth"))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused(tiny_weights: Path, tmp_path: Path, value: float) -> None:
+    tensors = read_weights(tiny_weights)
+    tensors["norm.weight"][3] = value
+    save_file(tensors, tmp_path / "w.safetensors")
+    with pytest.raises(ModelError, match=r"w\.safetensors: norm\.weight holds values that are not numbers"):
+        build("test_vit", 64, 1, str(tmp_path / "w.safetensors"))

@@ -113,7 +113,7 @@ class Settings:
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Settings:
         """A preset with changes on top."""
-        if name not in PRESETS:
+        if not isinstance(name, str) or name not in PRESETS:
             raise SettingsError(f"no preset is called {name!r}", f"there are: {', '.join(PRESETS)}")
         if name == "paper" and changes.get("expected_categories") is None:
             raise SettingsError(
@@ -251,7 +251,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(f"{path}: is not TOML: {error}") from None
     return {name.replace("-", "_"): value for name, value in values.items()}
 

@@ -1,8 +1,12 @@
-"""Writing so that a crash or a full disk leaves either the old content or the new, never half of either."""
+"""Writing so that a crash or a full disk leaves either the old content or the new, never half of either.
+
+And reading what others wrote.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 import shutil
@@ -10,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from firstsight.errors import DiskError
 
@@ -129,6 +133,14 @@ class FileLock:
             return os.path.samestat(os.fstat(file.fileno()), self.path.stat())
         except FileNotFoundError:
             return False
+
+
+def read_json(content: bytes | str) -> Any:
+    """What JSON says; ValueError where it is none, also where it is nested deeper than anything of ours."""
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def digest(path: Path) -> str:

@@ -66,6 +66,9 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], source: str) -> N
             f"{source}: weights of another architecture ({count} tensors do not fit: {'; '.join(examples)})",
             "name the architecture they belong to with --backbone",
         )
+    for name in wanted:
+        if not tensors[name].isfinite().all():
+            raise ModelError(f"{source}: {name} holds values that are not numbers", "download or save the file again")
     model.load_state_dict({name: tensors[name] for name in wanted})
 
 

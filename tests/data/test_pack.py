@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from firstsight.data.folder import read_folder
@@ -92,3 +96,53 @@ def test_a_damaged_image_in_a_pack_is_named(folder: Path, tmp_path: Path) -> Non
     tar.write_bytes(whole)
     with pytest.raises(ImageError, match=r"p\.tar:images/a/deep/tall\.webp"):
         decode(image)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"labels": [True, False, True]}, "label True is no position"),
+        ({"labels": [0.0, 1.0, 1.0]}, "label 0.0 is no position"),
+        ({"labels": ["", "", ""]}, "label '' is no position"),
+        ({"labels": [0, -1, 1]}, "label -1 is no position among 2 classes"),
+        ({"labels": {"0": 0, "1": 1, "2": 1}}, "not a label for every file"),
+        ({"files": [["x"], ["y"], ["z"]]}, "the name of every file is text"),
+        ({"files": ["x", "x", "y"]}, "file 'x' is there 2 times"),
+        ({"classes": ["moth", "moth"]}, "class 'moth' is there 2 times"),
+        ({"classes": ["", "moth"]}, "the name of every class is text"),
+        ({"classes": "ab"}, "the name of every class is text"),
+        ({"files": [], "labels": []}, "at least one"),
+    ],
+)
+def test_an_index_that_cannot_be_is_refused_with_the_reason(
+    folder: Path, tmp_path: Path, change: dict[str, Any], why: str
+) -> None:
+    write_pack(read_folder(folder), tmp_path / "p.tar", 64, Silent())
+    content = json.loads((tmp_path / "p.json").read_text())
+    (tmp_path / "p.json").write_text(json.dumps({**content, **change}))
+    with pytest.raises(DataError, match="no index of a pack") as caught:
+        read_pack(tmp_path / "p.tar")
+    assert why in caught.value.what
+
+
+def test_an_index_nested_without_end_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "p.tar").touch()
+    (tmp_path / "p.json").write_text("[" * 100_000)
+    with pytest.raises(DataError, match="no index of a pack"):
+        read_pack(tmp_path / "p.tar")
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 3) | st.floats() | st.text(max_size=2),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(st.fixed_dictionaries({"classes": values, "files": values, "labels": values}) | values)
+def test_whatever_an_index_says_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, index: Any) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.tar"
+    tarfile.open(path, "w").close()
+    path.with_suffix(".json").write_text(json.dumps(index))
+    with pytest.raises(DataError):  # the tar is empty
+        read_pack(path)

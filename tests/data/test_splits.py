@@ -85,6 +85,38 @@ def test_a_split_of_other_images_is_refused(tmp_path: Path) -> None:
         Split.load(tmp_path / "no.json")
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[" * 100_000, "is no split"),
+        ("[1]", "is no split"),
+        ('{"data": "x", "known": "ab", "support": [], "query": []}', "is no split"),
+        ('{"data": "x", "known": [1], "support": [], "query": []}', "is no split"),
+        ('{"data": "x", "known": ["a", "a"], "support": [], "query": []}', "names 'a' 2 times"),
+        ('{"data": "x", "known": ["a"], "support": ["1"], "query": ["1"]}', "names '1' 2 times"),
+        ("\udcff", "cannot be read: it is no text"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "s.json").write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(DataError, match=r"s\.json") as caught:
+        Split.load(tmp_path / "s.json")
+    assert why in caught.value.what
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        Split.load(tmp_path / "none.json")
+
+
+def test_a_split_teaches_known_categories_that_are_there() -> None:
+    data = listed(0, 0, 1)
+    with pytest.raises(DataError, match="knows 1 categories that are not there, such as 'zebra'"):
+        Split("x", ("zebra",), ("0/0",), ("0/1",)).apply(data)
+    with pytest.raises(DataError, match="teaches 1/2, whose category is not among the known ones"):
+        Split("x", (data.categories[0],), ("0/0", "1/2"), ("0/1",)).apply(data)
+
+
 @pytest.mark.parametrize(("name", "support", "query"), [("cub", 1_498, 4_496), ("pets", 942, 2_738)])
 def test_the_shipped_splits_are_the_published_ones(name: str, support: int, query: int) -> None:
     shipped, of = Split.shipped(name), benchmark(name)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load, save
 
 import firstsight
 from firstsight.errors import DeviceError, DiskError, ModelError
@@ -58,9 +59,14 @@ def test_the_folder_holds_a_card_metrics_and_no_pickle(model_folder: Path) -> No
 def rewrite(folder: Path, config: dict[str, Any]) -> None:
     """Change the configuration as someone would who also mends the checksums."""
     (folder / "config.json").write_text(json.dumps(config))
-    checksums = json.loads((folder / "checksums.json").read_text())
-    checksums["config.json"] = digest(folder / "config.json")
-    (folder / "checksums.json").write_text(json.dumps(checksums))
+    mend(folder, "config.json")
+
+
+def mend(folder: Path, name: str) -> None:
+    if name != "checksums.json":
+        checksums = json.loads((folder / "checksums.json").read_text())
+        checksums[name] = digest(folder / name)
+        (folder / "checksums.json").write_text(json.dumps(checksums))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +117,99 @@ def test_settings_of_another_release_are_refused(copy: Path) -> None:
     rewrite(copy, config)
     with pytest.raises(ModelError, match="wings"):
         firstsight.load(copy, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "why"),
+    [
+        ("preprocess", {"crop": 10**9, "resize": 10**9}, "crop is 1000000000"),
+        ("preprocess", {"crop": 96, "resize": 110}, "crop is 96 and image_size 64"),
+        ("preprocess", {"crop": 64.5}, "crop is 64.5"),
+        ("preprocess", {"std": [0, 1, 1]}, "expected numbers above 0"),
+        ("preprocess", {"std": [1, 1]}, "expected three numbers"),
+        ("preprocess", {"mean": [float("nan"), 0, 0]}, "expected three numbers"),
+        ("preprocess", {"interpolation": "magic"}, "interpolation is 'magic'"),
+        ("preprocess", {"interpolation": 3}, "interpolation is 3"),
+        ("settings", {"method": 3}, "method is 3"),
+        ("settings", {"bits": "12"}, "bits is '12'"),
+        ("settings", {"backbone": "../../etc"}, "neither a shortcut nor a timm model"),
+        ("report", [1], ""),
+        ("minimum_distance", None, ""),
+    ],
+)
+def test_configurations_edited_by_hand_are_refused(copy: Path, part: str, change: Any, why: str) -> None:
+    config = json.loads((copy / "config.json").read_text())
+    rewrite(copy, {**config, part: {**config[part], **change} if isinstance(change, dict) else change})
+    with pytest.raises(ModelError, match=r"copy\.model: is no model this release can read") as caught:
+        firstsight.load(copy, device="cpu")
+    assert why in caught.value.what
+
+
+@pytest.mark.parametrize("name", ["config.json", "categories.json", "checksums.json"])
+def test_json_nested_without_end_is_refused(copy: Path, name: str) -> None:
+    (copy / name).write_text("[" * 100_000)
+    mend(copy, name)
+    with pytest.raises(ModelError, match=r"copy\.model: "):
+        firstsight.load(copy, device="cpu")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"name": 3}, {"name": ""}, {"name": "Belana fusatea"}, {"support": -1}, {"support": True}, {"wings": 4}],
+)
+def test_categories_edited_by_hand_are_refused(copy: Path, change: dict[str, Any]) -> None:
+    entries = json.loads((copy / "categories.json").read_text())
+    entries = [entries[0], {**entries[0], "name": "Belana fusatea"}, {**entries[1], **change}, entries[3]]
+    (copy / "categories.json").write_text(json.dumps(entries))
+    mend(copy, "categories.json")
+    with pytest.raises(ModelError, match="is no model this release can read"):
+        firstsight.load(copy, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("category", lambda column: column + 4),
+        ("image_category", lambda column: column - 9),
+        ("wins", lambda column: column[:-1]),
+        ("image", lambda column: column + 1000),
+        ("category", lambda column: column.astype(np.float32)),
+    ],
+)
+def test_examples_that_do_not_fit_are_refused(copy: Path, name: str, change: Any) -> None:
+    tensors = load((copy / "examples.safetensors").read_bytes())
+    (copy / "examples.safetensors").write_bytes(save({**tensors, name: change(tensors[name])}))
+    mend(copy, "examples.safetensors")
+    with pytest.raises(ModelError, match="examples: "):
+        firstsight.load(copy, device="cpu")
+
+
+def test_weights_that_are_no_numbers_are_refused(model_folder: Path, tmp_path: Path) -> None:
+    model = firstsight.load(model_folder, device="cpu")
+    next(model.trunk.parameters()).data.fill_(float("inf"))
+    save_model(model, tmp_path / "m")
+    with pytest.raises(ModelError, match=r"model\.safetensors: .* holds values that are not numbers"):
+        firstsight.load(tmp_path / "m", device="cpu")
+
+
+def test_features_that_are_no_numbers_are_an_error(model_folder: Path, moths: Path) -> None:
+    model = firstsight.load(model_folder, device="cpu")
+    for parameter in model.network.parameters():
+        parameter.data.fill_(float("nan"))
+    with pytest.raises(ModelError, match="makes values that are not numbers"):
+        model.encode([model.prepare(min((moths / "stream").rglob("*.jpg")))])
+
+
+def test_a_spread_that_cannot_be_is_refused(moths: Path, tiny: dict[str, Any], tmp_path: Path) -> None:
+    own = {key: tiny[key] for key in ("backbone", "weights", "image_size")}
+    firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **own)
+    file = tmp_path / "m" / "model.safetensors"
+    tensors = load(file.read_bytes())
+    for name, value in (("within", -1.0), ("between", 0.0), ("sharpness", -1.0)):
+        file.write_bytes(save({**tensors, f"network.{name}": np.full_like(tensors[f"network.{name}"], value)}))
+        mend(tmp_path / "m", file.name)
+        with pytest.raises(ModelError, match="not made of numbers above 0"):
+            firstsight.load(tmp_path / "m", device="cpu")
 
 
 def test_no_folder_and_no_model_in_it(tmp_path: Path) -> None:

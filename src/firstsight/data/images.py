@@ -46,6 +46,7 @@ MAX_BYTES = 1_024_000_000  # that decoding one image may take
 BYTES = {"AVIF": 10, "WEBP": 16, "JPEG2000": 20}  # a pixel, in decoders that keep more than a picture and a copy of it
 COPIED = 8
 MAX_PIXELS = MAX_BYTES // COPIED
+LARGEST = 4096  # pixels that the shorter side may be resized to
 STRIP = 1_000_000  # pixels converted at a time where that takes several copies
 
 warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)  # the limit is ours, and an error
@@ -84,7 +85,22 @@ class Preprocess:
                 f"this model's image path is version {values.get('version')}; this release has version {VERSION}",
                 "use the Firstsight release that made it, or fit it again",
             )
-        return cls(**{**values, "mean": tuple(values["mean"]), "std": tuple(values["std"])})
+        found = cls(**{**values, "mean": tuple(values["mean"]), "std": tuple(values["std"])})
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """ValueError where no image could be made ready so."""
+        sides = (self.crop, self.resize)
+        if not all(type(side) is int for side in sides) or not 1 <= self.crop <= self.resize <= LARGEST:
+            raise ValueError(f"crop is {self.crop!r} and resize {self.resize!r}; allowed: 1 to {LARGEST}, crop first")
+        for name, values in (("mean", self.mean), ("std", self.std)):
+            if len(values) != 3 or not all(isinstance(v, float | int) and math.isfinite(v) for v in values):
+                raise ValueError(f"{name} is {values!r}; expected three numbers")
+        if min(self.std) <= 0:
+            raise ValueError(f"std is {self.std!r}; expected numbers above 0")
+        if str(self.interpolation).upper() not in Image.Resampling.__members__:
+            raise ValueError(f"interpolation is {self.interpolation!r}")
 
 
 def read(source: ImageLike) -> tuple[ImageLike, bytes]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import decoded, fitted
 from firstsight.errors import BadImages, DataError, ImageError
-from firstsight.files import new_file, write_file
+from firstsight.files import new_file, read_json, write_file
 from firstsight.protocols import Progress
 
 QUALITY = 90  # of the WebP images a pack holds
@@ -97,18 +98,35 @@ def _index(path: Path) -> Mapping[str, Any]:
     if not path.is_file():
         raise DataError(f"{path} does not exist")
     try:
-        index = json.loads(beside.read_bytes())
-        classes, files, labels = index["classes"], index["files"], index["labels"]
-        sound = len(files) == len(labels) and all(0 <= label < len(classes) for label in labels)
+        index = read_json(beside.read_bytes())
+        wrong = _wrong(index["classes"], index["files"], index["labels"])
     except FileNotFoundError:
         raise DataError(
             f"{path} has no index: {beside.name} is missing", "a pack is a .tar with a .json beside it"
         ) from None
     except (ValueError, KeyError, TypeError):
-        sound = False
-    if not sound:
-        raise DataError(f"{beside} is no index of a pack", "expected classes, files and labels, a label for every file")
+        wrong = "it lacks classes, files or labels"
+    if wrong:
+        raise DataError(
+            f"{beside} is no index of a pack: {wrong}",
+            "expected the names of classes, the names of files, and for every file the position of its class",
+        )
     return dict(index)
+
+
+def _wrong(classes: Any, files: Any, labels: Any) -> str:
+    """What an index says that none can, in words."""
+    for what, names in (("class", classes), ("file", files)):
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):
+            return f"the name of every {what} is text, and there is at least one"
+        name, times = Counter(names).most_common(1)[0]
+        if times > 1:
+            return f"{what} {name!r} is there {times} times"
+    if not isinstance(labels, list) or len(labels) != len(files):
+        return "there is not a label for every file"
+    if strange := [label for label in labels if type(label) is not int or not 0 <= label < len(classes)]:
+        return f"label {strange[0]!r} is no position among {len(classes)} classes"
+    return ""
 
 
 def _images(path: Path, files: list[str]) -> tuple[PackedImage, ...]:

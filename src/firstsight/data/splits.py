@@ -7,6 +7,7 @@ so that a pack and the official download have the same split.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from firstsight.data.folder import LabelledImages
 from firstsight.errors import DataError, SettingsError
-from firstsight.files import write_file
+from firstsight.files import read_json, write_file
 
 SHARES = (25, 50, 75)  # per cent of the categories that are known
 
@@ -41,6 +42,17 @@ class Split:
                 "read the data set the split was made for, whole",
             )
         labels = {name: i for i, name in enumerate(data.categories)}
+        if strange := [name for name in self.known if name not in labels]:
+            raise DataError(
+                f"the split of {self.data} knows {len(strange)} categories that are not there, such as {strange[0]!r}",
+                "read the data set the split was made for, whole",
+            )
+        known = {labels[name] for name in self.known}
+        if of_new := [name for name in self.support if data.labels[position[name]] not in known]:
+            raise DataError(
+                f"the split of {self.data} teaches {of_new[0]}, whose category is not among the known ones",
+                "every support image is of a known category",
+            )
         support, query = ([position[name] for name in part] for part in (self.support, self.query))
         return data.select(support, [labels[name] for name in self.known]), data.select(query)
 
@@ -50,7 +62,10 @@ class Split:
     @classmethod
     def load(cls, path: Path | str) -> Split:
         """A split from a file."""
-        return cls._of(Path(path).read_text(encoding="utf-8"), str(path))
+        try:
+            return cls._of(Path(path).read_text(encoding="utf-8"), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}") from None
 
     @classmethod
     def shipped(cls, name: str) -> Split:
@@ -60,10 +75,18 @@ class Split:
     @classmethod
     def _of(cls, text: str, where: str) -> Split:
         try:
-            values = json.loads(text)
-            return cls(values["data"], *(tuple(map(str, values[part])) for part in ("known", "support", "query")))
+            values = read_json(text)
+            parts = [values[part] for part in ("known", "support", "query")]
         except (ValueError, KeyError, TypeError):
-            raise DataError(f"{where} is no split", "expected data, known, support and query") from None
+            parts = []
+        if not parts or not all(isinstance(part, list) and all(isinstance(n, str) for n in part) for part in parts):
+            raise DataError(f"{where} is no split", "expected data, and lists of names: known, support and query")
+        known, support, query = parts
+        for names in (known, support + query):
+            name, times = Counter(names).most_common(1)[0] if names else ("", 0)
+            if times > 1:
+                raise DataError(f"{where} names {name!r} {times} times", "each category and each image is named once")
+        return cls(str(values["data"]), *map(tuple, parts))
 
 
 def split(name: str, data: LabelledImages, known: Sequence[int], seed: int = 0, stratified: bool = False) -> Split:

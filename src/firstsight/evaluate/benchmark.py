@@ -22,7 +22,7 @@ from firstsight.errors import DataError, SettingsError
 from firstsight.evaluate.jobs import prepare, run_many
 from firstsight.evaluate.orders import RANDOM_ORDERS
 from firstsight.evaluate.provenance import check_ledger, record
-from firstsight.files import FileLock, digest, write_file
+from firstsight.files import FileLock, digest, read_json, write_file
 from firstsight.methods.catalogue import method, network_of
 from firstsight.protocols import Progress, Silent
 
@@ -171,7 +171,7 @@ def _kept(path: Path, settings: Settings, made_of: Mapping[str, Any]) -> dict[st
 def read_result(path: Path) -> dict[str, Any]:
     """A run's file."""
     try:
-        result: dict[str, Any] = json.loads(path.read_bytes())
+        result: dict[str, Any] = read_json(path.read_bytes())
         varied = tuple((name, value) for name, value in result.get("varied", ()))
         parts = {"settings": dict(result["settings"]), "rows": dict(result["rows"]), "varied": varied}
         return {"closer": False, **result, **parts}

@@ -47,6 +47,24 @@ class Examples:
         """The same with small copies of the support images that show them: squares without metadata."""
         return replace(self, pictures={i: thumbnail(image(i), SIDE) for i in np.unique(self.image).tolist()})
 
+    def check(self, categories: int) -> None:
+        """ValueError where it does not fit together, or not with so many categories."""
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        for name, column in columns.items():
+            if (
+                column.dtype != np.int64
+                or column.shape != self.category.shape
+                or column.ndim != 1
+                or (column < 0).any()
+            ):
+                raise ValueError(f"examples: {name} is no list of numbers from 0 on, one for each")
+        if any((columns[name] >= categories).any() for name in ("category", "image_category")):
+            raise ValueError(f"examples: there are {categories} categories")
+        if self.points is not None and (self.points.ndim != 2 or len(self.points) != len(self.category)):
+            raise ValueError("examples: there is not a point for each")
+        if self.pictures is not None and not {*self.image.tolist()} <= self.pictures.keys():
+            raise ValueError("examples: a picture is missing")
+
     def to_bytes(self) -> bytes:
         """As one safetensors file."""
         tensors = {name: getattr(self, name) for name in COLUMNS}

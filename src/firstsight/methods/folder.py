@@ -19,7 +19,7 @@ from firstsight.config import Settings
 from firstsight.data.images import Preprocess
 from firstsight.devices import pick_device
 from firstsight.errors import ModelError, SettingsError
-from firstsight.files import digest, new_folder, write_file
+from firstsight.files import digest, new_folder, read_json, write_file
 from firstsight.methods.card import model_card
 from firstsight.methods.catalogue import is_own
 from firstsight.methods.examples import Examples
@@ -65,20 +65,23 @@ def load_model(path: Path | str, device: str = "auto", exact: bool = False, trus
                 f"{path}: its method is {settings.method!r}, a module from elsewhere, which loading it would run",
                 "if you know that module, say so with --trust, in Python load(..., trust=True)",
             )
-        categories = [Category(**entry) for entry in json.loads((path / CATEGORIES).read_bytes())]
+        categories = _categories(read_json((path / CATEGORIES).read_bytes()))
         model = Model.assemble(settings, categories, where, blank=True)
         model.exact = exact
         model.preprocess = Preprocess.of(config["preprocess"])
+        if model.preprocess.crop != settings.image_size:
+            raise ValueError(f"crop is {model.preprocess.crop} and image_size {settings.image_size}")
         if isinstance(model.network, HashNetwork):  # as it was then, whatever rule this release has
             model.network.minimum_distance = int(config["minimum_distance"])
-        model.licence, model.report = config["licence"], config["report"]
+        model.licence, model.report = str(config["licence"]), dict(config["report"])
         _fill(model, load((path / WEIGHTS).read_bytes()))
         if EXAMPLES in listed:
             model.examples = Examples.of_bytes((path / EXAMPLES).read_bytes())
-    except (KeyError, TypeError, ValueError, SafetensorError, RuntimeError, SettingsError) as error:
+            model.examples.check(len(categories))
+        _check_numbers(model, path)
+        model.register()
+    except (LookupError, TypeError, ValueError, ArithmeticError, SafetensorError, RuntimeError, SettingsError) as error:
         raise _unreadable(path, error) from None
-    if not all(tensor.isfinite().all() for tensor in model.network.buffers() if tensor.is_floating_point()):
-        raise ModelError(f"{path}: its centres are not numbers", "fit again")
     return model
 
 
@@ -93,6 +96,24 @@ def settings_of(path: Path) -> Settings:
 def is_model(path: Path) -> bool:
     """Whether a complete model lies there."""
     return (path / CHECKSUMS).is_file()
+
+
+def _categories(entries: Any) -> list[Category]:
+    """The known categories; ValueError where two have one name, or one has none."""
+    categories = [Category(**entry) for entry in entries]
+    names = [category.name for category in categories]
+    if not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"{CATEGORIES}: every category has a name of its own")
+    if not all(type(category.support) is int and category.support >= 0 for category in categories):
+        raise ValueError(f"{CATEGORIES}: every category has a number of support images")
+    return categories
+
+
+def _check_numbers(model: Model, path: Path) -> None:
+    for module in (model.trunk, model.network):
+        for name, tensor in module.state_dict().items():
+            if tensor.is_floating_point() and not tensor.isfinite().all():
+                raise ModelError(f"{path}: {WEIGHTS}: {name} holds values that are not numbers", "fit again")
 
 
 def _settings(config: dict[str, Any]) -> Settings:
@@ -121,7 +142,7 @@ def _read_config(path: Path) -> dict[str, Any]:
     if not path.is_dir():
         raise ModelError(f"{path}: there is no model folder", "make one with: firstsight fit FOLDER --out MODEL")
     try:
-        config = json.loads((path / CONFIG).read_bytes())
+        config = read_json((path / CONFIG).read_bytes())
         version = int(config["format"])
     except FileNotFoundError:
         raise ModelError(f"{path}: {CONFIG} is missing; this is no complete model folder") from None
@@ -138,7 +159,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 def _verify(path: Path) -> list[str]:
     """The files that are as they were written: all that must be there, and those of the others that are listed."""
     try:
-        expected = dict(json.loads((path / CHECKSUMS).read_bytes()))
+        expected = dict(read_json((path / CHECKSUMS).read_bytes()))
     except FileNotFoundError:
         raise ModelError(f"{path}: {CHECKSUMS} is missing; this is no complete model folder") from None
     except (ValueError, TypeError):

@@ -25,6 +25,7 @@ from firstsight.codes import pack
 from firstsight.config import Rule, Settings
 from firstsight.data.images import ImageLike, Pixels, Preprocess, prepared
 from firstsight.devices import mixed_precision, plain_precision
+from firstsight.errors import ModelError
 from firstsight.methods.catalogue import network_of
 from firstsight.methods.examples import Examples
 from firstsight.methods.folding import safely_folded
@@ -154,6 +155,11 @@ class Model:
 
     def encoded(self, rows: Tensor) -> Encoded:
         features = rows.cpu().numpy()
+        if not np.isfinite(features).all():  # whose signs would still be a code
+            raise ModelError(
+                "the model makes values that are not numbers of an image",
+                "its weights are damaged or too large for this precision: fit again, or load it with exact",
+            )
         return Encoded(features, codes=pack(features) if isinstance(self.network, HashNetwork) else None)
 
     def stem(self, pixels: NDArray[np.uint8] | Tensor) -> Tensor:

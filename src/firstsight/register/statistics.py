@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import isnan
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.errors import ModelError
 from firstsight.protocols import Assignment
 from firstsight.register.learning import Floats, LearningRegister, as_text, from_text, posterior
 
@@ -45,6 +47,12 @@ class Spread:
     trusted: float = 3.0
     sharpness: float = 1.0
     enough: float = ENOUGH
+
+    def __post_init__(self) -> None:
+        """ModelError where a file says what no spread can be; NaN is none either."""
+        variances = all(np.all(np.isfinite(each) & (each > 0)) for each in (self.within, self.between))
+        if not (variances and min(self.trusted, self.sharpness, self.enough) > 0 and not isnan(self.concentration)):
+            raise ModelError("the spread of its categories is not made of numbers above 0", "fit the model again")
 
     def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
         """Expectation and variance of the means of categories with so many rows (K,) of these sums (K, D)."""

@@ -23,7 +23,7 @@ from firstsight.protocols import Assignment, Candidate, Centre, Provenance, Regi
 from firstsight.register.kinds import of_header
 from firstsight.store import edits, snapshot
 from firstsight.store.catalogue import Catalogue
-from firstsight.store.connection import Sync
+from firstsight.store.connection import Sync, damaged
 from firstsight.store.events import Assigned, Created, Event, Recorded, Undone
 from firstsight.store.groups import numbered, repeats
 from firstsight.store.sqlite import SqliteLog
@@ -109,8 +109,10 @@ class Store:
     def _of(cls, log: SqliteLog) -> Self:
         try:
             return cls(log)
-        except BaseException:
+        except BaseException as error:
             log.close()
+            if isinstance(error, (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)):
+                raise damaged(log.path, f"what it says cannot be: {error!r}") from error
             raise
 
     def __enter__(self) -> Self:
