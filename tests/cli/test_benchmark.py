@@ -15,6 +15,8 @@ from firstsight.data import benchmarks
 from firstsight.data.benchmarks import Benchmark
 from firstsight.data.folder import read_folder
 from firstsight.data.synthetic import species, write_folder
+from firstsight.errors import DataError
+from firstsight.evaluate.benchmark import read_result
 from firstsight.evaluate.tables import lines, paper_figure
 
 
@@ -99,6 +101,31 @@ def test_a_damaged_result_is_named(flags: list[str], tmp_path: Path) -> None:
     refused(
         3, "mini-ncm-seed0.json is damaged", "benchmark", *flags, "--out", tmp_path, "--methods", "ncm", "--seeds", 1
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data": 3},
+        {"bits": "12"},
+        {"varied": [["k", "x"]]},
+        {"rows": {"own": [{"name": "fixed", "accuracy": {"all": [], "old": 1, "new": 1}, "categories": 2}]}},
+        {"rows": {"own": [{"name": "fixed", "accuracy": {"all": 1, "old": 1, "new": 1}, "categories": "2"}]}},
+        {"rows": {"own": [{"name": "fixed", "accuracy": 7, "categories": 2}]}},
+        {"rows": {"own": 1.5}},
+        {"rows": [1]},
+    ],
+)
+def test_results_made_by_hand_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    row = {"name": "fixed", "accuracy": {"all": 1, "old": None, "new": 0.5}, "categories": 2}
+    sound = {"data": "x", "method": "phe", "bits": 12, "seed": 0, "known_share": 50, "true_categories": 4}
+    sound |= {"settings": {}, "rows": {"own": [row]}}
+    path = tmp_path / "x-phe-seed0.json"
+    path.write_text(json.dumps(sound))
+    assert read_result(path)["rows"] == {"own": [row]}
+    path.write_text(json.dumps({**sound, **change}))
+    with pytest.raises(DataError, match="is damaged, or no result"):
+        read_result(path)
 
 
 def test_a_job_that_fails_loses_no_other(

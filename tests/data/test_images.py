@@ -7,10 +7,13 @@ import io
 import os
 import struct
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from firstsight.data import images
@@ -215,3 +218,21 @@ def test_preprocessing_survives_json_and_other_versions_are_refused() -> None:
     assert Preprocess.of(SMALL.as_dict()) == SMALL
     with pytest.raises(ModelError, match="version 99"):
         Preprocess.of({**SMALL.as_dict(), "version": 99})
+
+
+def test_whatever_a_decoder_raises_is_a_bad_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: object, **options: object) -> None:
+        raise RuntimeError("Failed to decode frame 0")  # as that of AVIF does
+
+    monkeypatch.setattr(Image, "open", fails)
+    with pytest.raises(ImageError, match="cannot be decoded: Failed to decode frame 0"):
+        decode(b"\0\0\0 ftypavif")
+
+
+@given(st.sampled_from(images._formats()), st.data())
+def test_damaged_files_are_read_or_refused(kind: str, data: st.DataObject) -> None:
+    content = bytearray(saved(gradient(20, 12), kind))
+    for _ in range(data.draw(st.integers(1, 6))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(ImageError):
+        assert prepared(bytes(content), SMALL).shape == (28, 28, 3)

@@ -212,9 +212,11 @@ def _as_image_errors(name: str) -> Iterator[None]:
         raise ImageError(name, f"is not an image that is read: {', '.join(_formats())}") from None
     except Image.DecompressionBombError:
         raise ImageError(name, f"has far more pixels than the {MAX_PIXELS:,} that are read") from None
+    except ImageError:
+        raise
     except TypeError:
         raise ImageError(name, "is no image, and no name of one") from None
-    except (OSError, SyntaxError, ValueError, IndexError, OverflowError, MemoryError) as error:  # what decoders raise
+    except Exception as error:  # decoders raise whatever they come upon
         raise ImageError(name, _reason(error)) from None
 
 

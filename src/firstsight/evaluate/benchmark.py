@@ -26,6 +26,9 @@ from firstsight.files import FileLock, digest, read_json, write_file
 from firstsight.methods.catalogue import method, network_of
 from firstsight.protocols import Progress, Silent
 
+PARTS = ("all", "old", "new")
+OTHERS = ("by_name", "false_births", "mutual_information", "rand_index")
+KINDS = {"data": str, "method": str, "seed": int, "known_share": int, "closer": bool, "true_categories": int}
 ALWAYS = ("closed-set-ce", "offline-kmeans")  # in every table, asked for or not
 
 
@@ -174,6 +177,28 @@ def read_result(path: Path) -> dict[str, Any]:
         result: dict[str, Any] = read_json(path.read_bytes())
         varied = tuple((name, value) for name, value in result.get("varied", ()))
         parts = {"settings": dict(result["settings"]), "rows": dict(result["rows"]), "varied": varied}
-        return {"closer": False, **result, **parts}
-    except (ValueError, KeyError, TypeError):
+        result = {"closer": False, **result, **parts}
+        _check(result)
+    except (ValueError, LookupError, TypeError, AttributeError):
         raise DataError(f"{path} is damaged, or no result of a benchmark", "remove it, and it is made again") from None
+    return result
+
+
+def _check(result: Mapping[str, Any]) -> None:
+    """An error, whichever, where no table could be made of a result."""
+    for name, kind in KINDS.items():
+        if type(result[name]) is not kind:
+            raise TypeError(name)
+    if result["bits"] is not None and type(result["bits"]) is not int:
+        raise TypeError("bits")
+    for row in (row for rows in result["rows"].values() for row in rows):
+        shares = [row[name][part] for name in ("accuracy", "largest", "separate") if name in row for part in PARTS]
+        numbers = [row["categories"], *shares, *(row[name] for name in OTHERS if name in row)]
+        if not isinstance(row["name"], str) or not all(_is_number(each) for each in numbers if each is not None):
+            raise TypeError(row["name"])
+    if not all(isinstance(name, str) and _is_number(value) for name, value in result["varied"]):
+        raise TypeError("varied")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -16,14 +16,12 @@ from typing import Any
 import numpy as np
 
 from firstsight.cells import cell
-from firstsight.evaluate.benchmark import read_result
+from firstsight.evaluate.benchmark import OTHERS, PARTS, read_result
 from firstsight.files import write_file
 from firstsight.methods.catalogue import METHODS
 
 HEADER = ("data", "bits", "method", "order", "All", "Old", "New", "found / true", "runs", "paper's All/Old/New")
 ORDERS = ("random", "fixed", "bursty")
-PARTS = ("all", "old", "new")
-OTHERS = ("by_name", "false_births", "mutual_information", "rand_index")
 BESIDE = ("closed-set", "offline k-means")  # rows of a run that have no order
 
 

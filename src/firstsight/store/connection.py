@@ -80,6 +80,15 @@ def damaged(path: Path, what: str) -> StoreError:
 
 
 @contextmanager
+def sound(path: Path) -> Iterator[None]:
+    """What a file says in good order but cannot be, such as an image in a category that is not there, as an error."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise damaged(path, f"what it says cannot be: {error!r}") from error
+
+
+@contextmanager
 def errors(path: Path) -> Iterator[None]:
     """SQLite's complaints as errors for people."""
     try:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from firstsight.protocols import Assignment
 
@@ -135,10 +135,22 @@ class Undone:
     events: tuple[int, ...]
 
 
+def _in_json(hint: Any) -> tuple[type, ...]:
+    """The types that the value of a field can have in JSON."""
+    if get_origin(hint) is tuple:
+        return (list,)
+    kinds = get_args(hint) or (hint,)
+    return (*kinds, int) if float in kinds else kinds
+
+
 Event: TypeAlias = Assigned | Created | Renamed | Merged | Split | Moved | Confirmed | RadiusChanged | Undone
 
 KINDS: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (Assigned, Created, Renamed, Merged, Split, Moved, Confirmed, RadiusChanged, Undone)
+}
+# What the values of an event may be in JSON: a file made by hand may say anything.
+ALLOWED: dict[str, dict[str, tuple[type, ...]]] = {
+    name: {field: _in_json(hint) for field, hint in get_type_hints(kind).items()} for name, kind in KINDS.items()
 }
 BY_RULE = ("Assigned", "Created")  # all others are people's
 
@@ -180,6 +192,9 @@ def to_columns(event: Event) -> tuple[str, str, bytes | None, bytes | None]:
 def from_columns(kind: str, body: str, row: bytes | None, content: bytes | None) -> Event:
     """The event again; KeyError, TypeError or ValueError where that is none."""
     values: Mapping[str, Any] = json.loads(body)
+    for name, value in values.items():
+        if type(value) not in ALLOWED[kind].get(name, ()):
+            raise TypeError(f"{name} of {kind} is {value!r}")
     blobs = {name: blob for name, blob in (("row", row), ("content", content)) if blob is not None}
     lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
     event: Event = KINDS[kind](**{**values, **lists, **blobs})

@@ -23,7 +23,7 @@ from firstsight.protocols import Assignment, Candidate, Centre, Provenance, Regi
 from firstsight.register.kinds import of_header
 from firstsight.store import edits, snapshot
 from firstsight.store.catalogue import Catalogue
-from firstsight.store.connection import Sync, damaged
+from firstsight.store.connection import Sync, sound
 from firstsight.store.events import Assigned, Created, Event, Recorded, Undone
 from firstsight.store.groups import numbered, repeats
 from firstsight.store.sqlite import SqliteLog
@@ -65,6 +65,7 @@ class Store:
     def __init__(self, log: SqliteLog) -> None:
         self.log = log
         self.lock = RLock()  # held for more than one question, it keeps everything as it is in between
+        self._made_by = [log.header["model"][key] for key in ("fingerprint", "preprocess")]
         self._register = of_header(log.header["register"])
         kept = log.snapshot()
         folded = None if kept is None else snapshot.unpack(kept.body)
@@ -108,11 +109,10 @@ class Store:
     @classmethod
     def _of(cls, log: SqliteLog) -> Self:
         try:
-            return cls(log)
-        except BaseException as error:
+            with sound(log.path):
+                return cls(log)
+        except BaseException:
             log.close()
-            if isinstance(error, (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)):
-                raise damaged(log.path, f"what it says cannot be: {error!r}") from error
             raise
 
     def __enter__(self) -> Self:
@@ -167,17 +167,17 @@ class Store:
 
     def check_model(self, model: Provenance) -> None:
         """Refuse rows of another model or another image path: they cannot be compared with what is here."""
-        made_by: Mapping[str, Any] = self.log.header["model"]
+        fingerprint, preprocess = self._made_by
         remedy = f"encode its images anew: firstsight categories {self.log.path} reencode MODEL NEW.db"
-        if made_by["fingerprint"] != model.fingerprint:
+        if fingerprint != model.fingerprint:
             raise StoreError(
-                f"{self.log.path} was written with another model ({made_by['fingerprint'][:12]}; "
+                f"{self.log.path} was written with another model ({str(fingerprint)[:12]}; "
                 f"this one is {model.fingerprint[:12]}), whose rows mean something else",
                 f"use that model, or {remedy}",
             )
-        if made_by["preprocess"] != model.preprocess:
+        if preprocess != model.preprocess:
             raise StoreError(
-                f"{self.log.path} was written with version {made_by['preprocess']} of the image path; "
+                f"{self.log.path} was written with version {preprocess} of the image path; "
                 f"this is version {model.preprocess}, and a pixel of difference changes rows",
                 f"use the release that wrote it, or {remedy}",
             )
