@@ -90,6 +90,8 @@ def test_a_split_of_other_images_is_refused(tmp_path: Path) -> None:
     [
         ("[" * 100_000, "is no split"),
         ("[1]", "is no split"),
+        ('{"known": [], "support": [], "query": []}', "is no split"),
+        ('{"data": [], "known": [], "support": [], "query": []}', "is no split"),
         ('{"data": "x", "known": "ab", "support": [], "query": []}', "is no split"),
         ('{"data": "x", "known": [1], "support": [], "query": []}', "is no split"),
         ('{"data": "x", "known": ["a", "a"], "support": [], "query": []}', "names 'a' 2 times"),

@@ -13,7 +13,7 @@ import pytest
 from tiny_store import discover, new_store
 
 from firstsight.errors import FirstsightError, StoreError
-from firstsight.store.events import from_columns
+from firstsight.store.events import Recorded, from_columns
 from firstsight.store.sqlite import _checksum
 from firstsight.store.store import Store
 
@@ -73,6 +73,11 @@ def test_a_sound_forgery_opens(path: Path) -> None:
     forge(path)
     with Store.open(path) as store:
         assert store.log.length == 3
+
+
+def test_a_year_that_calendars_do_not_have_is_no_fault() -> None:
+    event = from_columns("Undone", '{"events": [1]}', None, None)
+    assert [Recorded(1, at, event).time for at in (0, 10**18, -(10**30))] == ["1970-01-01T00:00:00Z", "", ""]
 
 
 def test_numbers_may_be_whole() -> None:

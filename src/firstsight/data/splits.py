@@ -76,17 +76,18 @@ class Split:
     def _of(cls, text: str, where: str) -> Split:
         try:
             values = read_json(text)
-            parts = [values[part] for part in ("known", "support", "query")]
+            data, *parts = (values[part] for part in ("data", "known", "support", "query"))
+            sound = isinstance(data, str) and all(isinstance(part, list) for part in parts)
         except (ValueError, KeyError, TypeError):
-            parts = []
-        if not parts or not all(isinstance(part, list) and all(isinstance(n, str) for n in part) for part in parts):
+            sound = False
+        if not sound or not all(isinstance(name, str) for part in parts for name in part):
             raise DataError(f"{where} is no split", "expected data, and lists of names: known, support and query")
         known, support, query = parts
         for names in (known, support + query):
             name, times = Counter(names).most_common(1)[0] if names else ("", 0)
             if times > 1:
                 raise DataError(f"{where} names {name!r} {times} times", "each category and each image is named once")
-        return cls(str(values["data"]), *map(tuple, parts))
+        return cls(data, *map(tuple, parts))
 
 
 def split(name: str, data: LabelledImages, known: Sequence[int], seed: int = 0, stratified: bool = False) -> Split:

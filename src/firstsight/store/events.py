@@ -169,8 +169,11 @@ class Recorded:
 
     @property
     def time(self) -> str:
-        """ISO 8601, UTC, to the second."""
-        return datetime.fromtimestamp(self.at / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        """ISO 8601, UTC, to the second; nothing where a file made by hand names a year that calendars do not have."""
+        try:
+            return datetime.fromtimestamp(self.at / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        except (ValueError, OverflowError, OSError):
+            return ""
 
 
 def as_text(source: str) -> str:
