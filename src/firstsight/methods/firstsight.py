@@ -18,9 +18,10 @@ from torch.nn.functional import normalize
 
 from firstsight.config import Rule, Settings
 from firstsight.methods.calibration import calibrated
-from firstsight.methods.discriminant import fit_projection, held_out_spread
+from firstsight.methods.discriminant import fit_projection, principal_axes
 from firstsight.methods.projected import Projected
 from firstsight.methods.simulation import evenly
+from firstsight.methods.space import fit_space
 from firstsight.networks import check_nearest
 from firstsight.register.learning import FARTHEST
 from firstsight.register.statistics import Spread, StatisticsRegister
@@ -67,15 +68,18 @@ class Firstsight(Projected):
     def finish(self, rows: Tensor, labels: Tensor) -> None:
         """Fit the projection to the features of the support set, and find what the register needs."""
         features, truth = rows.cpu().double().numpy(), labels.cpu().numpy()
-        projection = fit_projection(features, truth, self.dimensions)
         some = evenly(truth, max(MOST, 4 * self.categories), np.random.default_rng(self.settings.seed))
+        space = fit_space(features[some], truth[some], self.dimensions)
         calibration = calibrated(features[some], truth[some], self.dimensions, self.settings.seed)
-        within, between = calibration.shape.of(*held_out_spread(features[some], truth[some], self.dimensions))
-        width = len(within)
+        projection = space.projection
+        if len(some) < len(truth):
+            projection = fit_projection(features, truth, principal_axes(features, self.dimensions))
         basis = np.zeros(self.basis.shape)
-        basis[:, :width] = projection.matrix[:, :width]
+        width = projection.matrix.shape[1]
+        basis[:, :width] = projection.matrix
         self.project(projection.mean, basis)
-        self.within[:width], self.between[:width] = torch.from_numpy(within), torch.from_numpy(between)
+        self.within[:width] = torch.from_numpy(space.within)
+        self.between[:width] = torch.from_numpy(space.between)
         self.concentration.fill_(calibration.concentration_with(np.unique(truth, return_counts=True)[1]))
         self.sharpness.fill_(calibration.sharpness)
         self.counts.copy_(torch.bincount(labels, minlength=self.categories))

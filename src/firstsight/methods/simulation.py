@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TypeAlias
 
 import numpy as np
@@ -20,14 +21,14 @@ class Simulated:
     known: NDArray[np.bool_]
 
 
-def simulated(labels: Labels, new: Labels, generator: np.random.Generator) -> Simulated:
-    """A stream of support images to which some categories are new; half of the others' images arrive as well."""
+def simulated(labels: Labels, new: Labels, generator: np.random.Generator, teaching_share: float = 0.5) -> Simulated:
+    """A stream of support images to which some categories are new; those of the others that do not teach arrive too."""
     teaching, arriving = [], [np.flatnonzero(np.isin(labels, new))]
     for category in np.setdiff1d(labels, new):
         own = generator.permutation(np.flatnonzero(labels == category))
-        half = (len(own) + 1) // 2
-        teaching.append(own[:half])
-        arriving.append(own[half:])
+        taught = ceil(len(own) * teaching_share)
+        teaching.append(own[:taught])
+        arriving.append(own[taught:])
     order = generator.permutation(np.concatenate(arriving))
     return Simulated(np.concatenate(teaching), order, ~np.isin(labels[order], new))
 
@@ -40,10 +41,10 @@ def thirds(labels: Labels) -> list[Labels]:
     return [categories[fold % len(categories) :: 3] for fold in range(3)]
 
 
-def halves(labels: Labels, count: int, generator: np.random.Generator) -> list[Labels]:
-    """Half of the categories play new ones, as in the literature's protocol; drawn so many times."""
+def random_thirds(labels: Labels, count: int, generator: np.random.Generator) -> list[Labels]:
+    """A third of the categories, at least one, plays new ones; drawn so many times."""
     categories = np.unique(labels)
-    return [generator.permutation(categories)[: len(categories) // 2] for _ in range(count)]
+    return [generator.permutation(categories)[: max(1, len(categories) // 3)] for _ in range(count)]
 
 
 def evenly(labels: Labels, most: int, generator: np.random.Generator) -> Labels:
