@@ -1,0 +1,96 @@
+"""Cores that may be used, and pools held to one thread."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier, Event
+
+import numpy as np  # noqa: F401 - whose BLAS is held
+import pytest
+import sklearn.cluster  # noqa: F401 - whose OpenMP is held
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from firstsight.threads import asked, cores, one_thread, quota
+
+
+def counts(kind: str = "") -> set[int]:
+    return {pool["num_threads"] for pool in threadpool_info() if kind in pool["user_api"]}
+
+
+def test_pools_are_held_to_one_thread_and_let_go() -> None:
+    with threadpool_limits(limits=3):
+        with one_thread():
+            assert counts() == {1}
+            with one_thread():
+                assert counts() == {1}
+            assert counts() == {1}
+        assert counts() == {3}
+
+
+def test_an_error_lets_go_too() -> None:
+    @one_thread()
+    def fails() -> None:
+        assert counts() == {1}
+        raise ValueError("of its own")
+
+    with threadpool_limits(limits=3):
+        with pytest.raises(ValueError, match="of its own"):
+            fails()
+        assert counts() == {3}
+
+
+def test_who_enters_meanwhile_goes_along_and_leaves_nothing_behind() -> None:
+    """The first to enter leaves first: what the second found on entering must not stay for good."""
+    first_in, both_in, one_out = Event(), Barrier(2), Barrier(2)
+
+    def first() -> None:
+        with one_thread():
+            first_in.set()
+            both_in.wait()
+        one_out.wait()
+
+    def second() -> set[int]:
+        first_in.wait()
+        with one_thread():
+            seen = counts("blas")
+            both_in.wait()
+            one_out.wait()
+            return seen
+
+    with ThreadPoolExecutor(1) as ended:  # a thread that has ended keeps no other from setting what it has set
+        limits = ended.submit(threadpool_limits, 3, "blas").result()
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(first)
+        assert pool.submit(second).result() == {1}
+        assert pool.submit(counts, "blas").result() == {3}
+    limits.restore_original_limits()
+
+
+def test_no_more_cores_than_the_process_may_use() -> None:
+    assert 1 <= cores() <= (os.cpu_count() or 1)
+    assert cores() <= (asked(os.environ.get("OMP_NUM_THREADS", "")) or 10**9)
+
+
+@pytest.mark.parametrize(("text", "threads"), [("4", 4), (" 2,8", 2), ("", None), ("many", None), ("0", None)])
+def test_what_a_user_asks_for(text: str, threads: int | None) -> None:
+    assert asked(text) == threads
+
+
+@pytest.mark.parametrize(("text", "share"), [("150000 100000\n", 2), ("max 100000\n", None), ("50000 100000", 1)])
+def test_a_containers_quota(tmp_path: Path, text: str, share: int | None) -> None:
+    (tmp_path / "cpu.max").write_text(text)
+    assert quota(tmp_path) == share
+
+
+@pytest.mark.parametrize(("time", "share"), [("400000", 4), ("-1", None)])
+def test_an_older_containers_quota(tmp_path: Path, time: str, share: int | None) -> None:
+    (tmp_path / "cpu").mkdir()
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text(time + "\n")
+    (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
+    assert quota(tmp_path) == share
+
+
+def test_a_system_without_quotas(tmp_path: Path) -> None:
+    assert quota(tmp_path) is None
