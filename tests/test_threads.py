@@ -12,7 +12,8 @@ import pytest
 import sklearn.cluster  # noqa: F401 - whose OpenMP is held
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from firstsight.threads import asked, cores, one_thread, quota
+from firstsight import threads
+from firstsight.threads import asked, computing_threads, cores, one_thread, quota
 
 
 def counts(kind: str = "") -> set[int]:
@@ -65,17 +66,24 @@ def test_who_enters_meanwhile_goes_along_and_leaves_nothing_behind() -> None:
         pool.submit(first)
         assert pool.submit(second).result() == {1}
         assert pool.submit(counts, "blas").result() == {3}
-    limits.restore_original_limits()
+    with ThreadPoolExecutor(1) as ended:
+        ended.submit(limits.restore_original_limits).result()
 
 
-def test_no_more_cores_than_the_process_may_use() -> None:
+def test_processes_share_the_cores_and_a_user_may_ask_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1 <= cores() <= (os.cpu_count() or 1)
-    assert cores() <= (asked(os.environ.get("OMP_NUM_THREADS", "")) or 10**9)
+    monkeypatch.setattr(threads, "cores", lambda: 12)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert [computing_threads(processes) for processes in (1, 4, 5, 64)] == [12, 3, 2, 1]
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert [computing_threads(processes) for processes in (1, 4, 64)] == [2, 2, 1]
+    monkeypatch.setenv("OMP_NUM_THREADS", "96")
+    assert computing_threads() == 12
 
 
-@pytest.mark.parametrize(("text", "threads"), [("4", 4), (" 2,8", 2), ("", None), ("many", None), ("0", None)])
-def test_what_a_user_asks_for(text: str, threads: int | None) -> None:
-    assert asked(text) == threads
+@pytest.mark.parametrize(("text", "count"), [("4", 4), (" 2,8", 2), ("", None), ("many", None), ("0", None)])
+def test_what_a_user_asks_for(text: str, count: int | None) -> None:
+    assert asked(text) == count
 
 
 @pytest.mark.parametrize(("text", "share"), [("150000 100000\n", 2), ("max 100000\n", None), ("50000 100000", 1)])

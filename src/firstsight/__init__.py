@@ -5,6 +5,7 @@ The names below are loaded when first used, so that importing costs nothing.
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from firstsight.register.codes import CodeRegister
     from firstsight.store.store import Store
     from firstsight.train.fit import fit
+
+# Before torch is loaded: its threads sleep while they wait for each other. Awake, they take the cores from those that
+# have work, and from every other process.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 _HOMES = {
     "Assignment": "protocols",

@@ -8,10 +8,16 @@ from collections.abc import Iterator
 import torch
 
 from firstsight.errors import DeviceError
+from firstsight.threads import computing_threads
 
 
 def pick_device(name: str = "auto") -> torch.device:
-    """The device of that name; `auto` takes CUDA, then Apple's MPS, then the CPU."""
+    """The device of that name; `auto` takes CUDA, then Apple's MPS, then the CPU.
+
+    From here on torch has no more threads than there are cores for it: by itself it knows of no container's quota.
+    """
+    if torch.get_num_threads() > computing_threads():
+        torch.set_num_threads(computing_threads())
     if name == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")

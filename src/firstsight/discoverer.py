@@ -21,6 +21,7 @@ from firstsight.data.images import ImageLike, describe, read
 from firstsight.errors import ImageError
 from firstsight.protocols import Assignment, Encoder, Register
 from firstsight.store.store import Arrival, Store
+from firstsight.threads import one_thread
 
 GROUP = 16  # images decided, and kept, at a time; more where an encoder takes more
 
@@ -141,11 +142,13 @@ class Discoverer:
                 else:
                     raise each
 
+    @one_thread()
     def _predict(self, group: list[Prepared]) -> list[Assignment]:
         if self.store is None:
             return [self._own.match(each.row) for each in group]
         return [self.store.match(each.row, each.content) for each in group]
 
+    @one_thread()
     def _discover(self, group: list[Prepared]) -> Sequence[Assignment]:
         if self.store is None:
             return self._own.assign_many(np.stack([each.row for each in group]))

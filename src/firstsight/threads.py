@@ -31,10 +31,15 @@ CGROUP = Path("/sys/fs/cgroup")
 
 @cache
 def cores() -> int:
-    """How many cores this process may use: of those it is allowed, no more than its quota and OMP_NUM_THREADS say."""
+    """How many cores this process may use: those it is allowed, and no more than a container's quota."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    limits = [allowed, quota(CGROUP), asked(os.environ.get("OMP_NUM_THREADS", ""))]
-    return max(1, min(limit for limit in limits if limit is not None))
+    return max(1, min(allowed, quota(CGROUP) or allowed))
+
+
+def computing_threads(processes: int = 1) -> int:
+    """How many threads may compute in each of so many processes: its share of the cores, OMP_NUM_THREADS at most."""
+    share = max(1, cores() // processes)
+    return min(share, asked(os.environ.get("OMP_NUM_THREADS", "")) or share)
 
 
 def quota(folder: Path) -> int | None:

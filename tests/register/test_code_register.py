@@ -170,6 +170,7 @@ def test_a_batch_is_the_loop_at_every_radius(bits: int, rule: Any, monkeypatch: 
     monkeypatch.setattr(index, "TILE", 40)
     monkeypatch.setattr(index, "WIDE", 5)
     monkeypatch.setattr(index, "THREADS_FROM", 100)
+    monkeypatch.setattr(index, "computing_threads", lambda: 3)
     centres, codes = random_codes(9, bits, seed=1), random_codes(70, bits, seed=2)
     for radius in range(bits + 1):
         one, many = (CodeRegister(bits, radius, [f"k{i}" for i in range(9)], centres, rule) for _ in range(2))

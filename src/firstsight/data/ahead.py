@@ -6,7 +6,6 @@ what is not in C: sixteen threads decode no faster than four.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -18,20 +17,20 @@ from typing import Any, TypeVar
 
 from firstsight.data.helper import Helper
 from firstsight.errors import ImageError
+from firstsight.threads import cores
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-CORES = os.cpu_count() or 1
 MANY = 512  # items after which processes are started
 CHUNK = 8  # items a process gets at a time
 
 
 def ahead(
-    function: Callable[[Item], Result], items: Iterable[Item], window: int, workers: int = CORES
+    function: Callable[[Item], Result], items: Iterable[Item], window: int, workers: int | None = None
 ) -> Iterator[Result]:
-    """Like map, computing up to `window` results before they are asked for."""
-    source = iter(items)
+    """Like map, computing up to `window` results before they are asked for; by a worker for every core if not said."""
+    source, workers = iter(items), workers or cores()
     helpers = Helpers() if workers >= 4 and travels(function) else None
     waiting: deque[Future[list[Result]]] = deque()
     taken = given = 0

@@ -22,6 +22,7 @@ from firstsight.evaluate.cases import cases
 from firstsight.methods.model import Model
 from firstsight.networks import AnyRegister, HashNetwork
 from firstsight.protocols import Encoded, Progress
+from firstsight.threads import one_thread
 from firstsight.train.fit import untrained
 from firstsight.train.pixels import PixelCache
 from firstsight.train.support import Stems, Support, seeded
@@ -42,6 +43,7 @@ CHANGES: dict[str, tuple[tuple[float, float, float], Callable[[Tensor], Tensor]]
 }
 
 
+@one_thread()
 def closer_look(
     task: Task, model: Model, settings: Settings, encoded: Encoded, stems: Stems, progress: Progress
 ) -> dict[str, Any]:
@@ -138,8 +140,9 @@ def _centres(task: Task, settings: Settings, stems: Stems, progress: Progress) -
     assert isinstance(network, HashNetwork)
     network.start(support.central(), support.labels)
     network.eval()
+    rows = torch.cat([model.in_parts(network.rows, stem) for stem in support.central()]).float()
     with torch.no_grad():
-        network.finish(torch.cat([network.rows(stem) for stem in support.central()]).float(), support.labels)
+        network.finish(rows, support.labels)
     return _histogram(network)
 
 

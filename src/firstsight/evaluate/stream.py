@@ -33,6 +33,7 @@ from firstsight.methods.model import Model
 from firstsight.networks import AnyRegister
 from firstsight.protocols import CONFIRMED, Assignment, Encoded, Progress, Silent
 from firstsight.register.learning import LearningRegister
+from firstsight.threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,7 @@ def score(
     return Evaluation(rows, len(truth), len(set(truth)), int(known.sum()))
 
 
+@one_thread()
 def passes(start: Callable[[], AnyRegister], encoded: Encoded, truth: Sequence[str], orders: int) -> list[Row]:
     """A row for every kind of order, each pass begun with a fresh register."""
     kinds = {
@@ -146,6 +148,7 @@ def passes(start: Callable[[], AnyRegister], encoded: Encoded, truth: Sequence[s
     return [_row(name, [measure(start(), rows, truth, order) for order in some]) for name, some in kinds.items()]
 
 
+@one_thread()
 def beside(model: Model, encoded: Encoded, truth: Sequence[str]) -> list[Row]:
     """The same model never discovering, and its rows clustered offline."""
     register = model.closed_set()
@@ -153,6 +156,7 @@ def beside(model: Model, encoded: Encoded, truth: Sequence[str]) -> list[Row]:
     return [_row("closed-set", [closed]), offline(encoded, truth, model.names)]
 
 
+@one_thread()
 def offline(encoded: Encoded, truth: Sequence[str], known: Sequence[str], seed: int = 0) -> Row:
     """k-means over all rows at once, told the true number of categories: what no stream could be answered by."""
     with warnings.catch_warnings():

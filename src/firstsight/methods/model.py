@@ -31,9 +31,9 @@ from firstsight.methods.examples import Examples
 from firstsight.methods.folding import safely_folded
 from firstsight.networks import AnyRegister, HashNetwork, Network
 from firstsight.protocols import Encoded, Provenance
+from firstsight.threads import computing_threads
 
 CPU_PART, GPU_PART = 2, 128  # images that go through the network together
-CORES = torch.get_num_threads()  # read before threads of one core each are made
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Model:
     @property
     def batch(self) -> int:
         """How many images are best encoded together: many on a GPU, two for every core of a CPU."""
-        return self._part if self.device.type == "cuda" else CORES * self._part
+        return self._part if self.device.type == "cuda" else computing_threads() * self._part
 
     @property
     def _part(self) -> int:
@@ -136,12 +136,13 @@ class Model:
     def in_parts(self, function: Callable[[Tensor], Tensor], items: Tensor) -> Tensor:
         """What a function makes of items, a part at a time; on a CPU by threads of one core each, which share no work.
 
-        A single part has all cores, unless it must come out as it would among others.
+        A single part has all cores, unless it must come out as it would among others. Nothing is kept for gradients.
         """
         self.ready_stem  # noqa: B018 - likewise
         parts = torch.split(items, self._part)
         by_threads = self.device.type == "cpu" and (len(parts) > 1 or self.exact)
-        return torch.cat(list((_one_core_each().map if by_threads else map)(function, parts)))
+        run = _one_core_each().map if by_threads else map
+        return torch.cat(list(run(torch.no_grad()(function), parts)))
 
     def _rows(self, pixels: Tensor) -> Tensor:
         with torch.inference_mode():
@@ -214,7 +215,7 @@ class Stem(nn.Module):
 
 @cache
 def _one_core_each() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(CORES, "firstsight-encode", torch.set_num_threads, (1,))
+    return ThreadPoolExecutor(computing_threads(), "firstsight-encode", torch.set_num_threads, (1,))
 
 
 def _tensor(pixels: NDArray[np.uint8] | Tensor) -> Tensor:

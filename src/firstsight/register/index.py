@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from firstsight.codes import Words, hamming, popcount
 from firstsight.register.standing import FAR, Distances, Place, Standing
+from firstsight.threads import computing_threads
 
 TABLE_BITS = 16
 TILE = 1 << 19  # codes times centres compared at once: smaller ones leave threads waiting for each other
@@ -149,9 +149,9 @@ class Scan:
         if len(rows) * self.centres.count < THREADS_FROM:
             self._compare(rows, standing, 0, len(rows))
         else:  # NumPy lets go of the interpreter while it counts
-            cores = os.cpu_count() or 1
-            edges = [len(rows) * i // cores for i in range(cores + 1)]
-            with ThreadPoolExecutor(cores) as pool:
+            threads = computing_threads()
+            edges = [len(rows) * i // threads for i in range(threads + 1)]
+            with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(lambda a, b: self._compare(rows, standing, a, b), edges, edges[1:]))
         return standing
 

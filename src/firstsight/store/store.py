@@ -27,6 +27,7 @@ from firstsight.store.connection import Sync, sound
 from firstsight.store.events import Assigned, Created, Event, Recorded, Undone
 from firstsight.store.groups import numbered, repeats
 from firstsight.store.sqlite import SqliteLog
+from firstsight.threads import one_thread
 
 SNAPSHOT_EVERY = 10_000  # events at least, and a tenth of the log: what opening may have to fold
 
@@ -38,7 +39,7 @@ def alone(method: Method) -> Method:
 
     @wraps(method)
     def run(self: Store, *arguments: Any, **named: Any) -> Any:
-        with self.lock:
+        with self.lock, one_thread():
             self._get_in_step()
             return method(self, *arguments, **named)
 
@@ -134,7 +135,7 @@ class Store:
     @property
     def register(self) -> Register:
         """The register as of the last event."""
-        with self.lock:
+        with self.lock, one_thread():
             if self._stale:
                 row_from, rows = self._register.row_from, self.log.rows() if self._register.learns else ()
                 self._register.rebuild(

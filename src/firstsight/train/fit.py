@@ -21,6 +21,7 @@ from firstsight.methods.examples import choose
 from firstsight.methods.folder import is_model, load_model, save_model, settings_of
 from firstsight.methods.model import Category, Model
 from firstsight.protocols import Progress, Silent
+from firstsight.threads import one_thread
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache
@@ -99,12 +100,12 @@ def _train(model: Model, support: Support, checkpoint: Checkpoint, warnings: lis
 
             train(model.network, support, checkpoint, on_epoch)
     network = model.network.eval()
-    with torch.no_grad():
-        read = [(network.rows(stem), network.features(stem)) for stem in support.central()]
-        rows, features = (torch.cat(part).float() for part in zip(*read, strict=True))
+    read = [[model.in_parts(part, stem) for part in (network.rows, network.features)] for stem in support.central()]
+    rows, features = (torch.cat(part).float() for part in zip(*read, strict=True))
+    with torch.no_grad(), one_thread():
         network.finish(rows, support.labels)
         model.examples = choose(network, features, support.labels)
-    report = network.report(rows.cpu().numpy(), support.labels.cpu().numpy())
+        report = network.report(rows.cpu().numpy(), support.labels.cpu().numpy())
     report["lines"] += warnings
     model.report = report | {"seconds": round(time.monotonic() - began, 3)}
 

@@ -23,7 +23,7 @@ from firstsight.protocols import Progress
 from firstsight.train.compiled import fastest_stem
 from firstsight.train.pixels import PixelCache
 
-STORED = 128  # trunk outputs stored at a time
+STORED = 128  # trunk outputs made at a time
 Stems: TypeAlias = dict[tuple[Any, ...], Tensor]  # trunk outputs that several runs share, by what made them
 
 
@@ -75,11 +75,14 @@ class Support:
 
     def central(self) -> Iterator[Tensor]:
         """Trunk outputs of the central crops in fp32, in data order: what answering sees."""
-        for indices in torch.split(torch.arange(len(self)), self.model.batch):
+        for indices in torch.split(torch.arange(len(self)), STORED):
             if self.stems is not None and self.stems.dtype == torch.float32:
                 yield self.stems[indices.to(self.stems.device), 0].to(self.model.device)
             else:
-                yield self.model.stem(self._crops(indices, torch.full((len(indices), 3), CENTRE)))
+                yield self.model.in_parts(self._central, indices)
+
+    def _central(self, indices: Tensor) -> Tensor:
+        return self.model.stem(self._crops(indices, torch.full((len(indices), 3), CENTRE)))
 
     def _stem(self, indices: Tensor, draws: Tensor) -> Tensor:
         if self.stems is None:
