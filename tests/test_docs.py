@@ -18,7 +18,16 @@ from firstsight.cli.main import app
 from firstsight.cli.methods import HEADER, cells
 from firstsight.config import SPECS
 from firstsight.data.synthetic import species, write_folder
-from firstsight.errors import DataError, DeviceError, DiskError, ModelError, SettingsError, StoreError, TrainingError
+from firstsight.errors import (
+    DataError,
+    DeviceError,
+    DiskError,
+    ModelError,
+    ProcessDied,
+    SettingsError,
+    StoreError,
+    TrainingError,
+)
 from firstsight.evaluate.tables import csv, lines, read_results
 from firstsight.methods.catalogue import METHODS
 from firstsight.store.store import Store
@@ -158,7 +167,7 @@ def test_rankstat_has_4960_descriptors() -> None:
 
 def test_exit_codes_are_documented() -> None:
     text = (ROOT / "docs" / "reference.md").read_text()
-    for error in (SettingsError, DataError, ModelError, DeviceError, DiskError, TrainingError, StoreError):
+    for error in (SettingsError, DataError, ModelError, DeviceError, DiskError, TrainingError, StoreError, ProcessDied):
         assert f"| {error.exit_code} | " in text
 
 

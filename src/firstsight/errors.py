@@ -89,3 +89,9 @@ class StoreError(FirstsightError):
     """A register's file is in use, damaged, of another model or a newer format, or does not admit an edit."""
 
     exit_code = 8
+
+
+class ProcessDied(FirstsightError):
+    """A process of ours was killed, by someone or by a system short of memory; what it was at is missing."""
+
+    exit_code = 9

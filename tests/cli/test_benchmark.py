@@ -157,6 +157,26 @@ def test_a_job_that_fails_loses_no_other(
     assert (tmp_path / "out" / "mini-ncm-seed0.json").is_file()
 
 
+def test_a_killed_process_loses_its_own_run_only(
+    flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "killed.py").write_text(
+        "import os, signal\n"
+        "from firstsight.methods.leader import ClassMeans\n"
+        "class Killed(ClassMeans):\n"
+        "    def finish(self, rows, labels):\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    command = ["benchmark", *flags, "--out", tmp_path / "out", "--seeds", 1, "--orders", 2, "--methods"]
+    assert firstsight(*command, "offline-kmeans").returncode == 0  # and closed-set-ce, which is always there
+    result = firstsight(*command, "killed:Killed,ncm", "--jobs", 2)
+    assert result.returncode == 9, result.stderr
+    assert "mini-killed-Killed-seed0: a process that helps was killed by signal 9; it is tried again" in result.stderr
+    assert "error: 1 of 2 runs are missing, each killed twice: mini-killed-Killed-seed0\n" in result.stderr
+    assert "| ncm |" in (tmp_path / "out" / "mini.md").read_text()
+
+
 def test_rules_and_streams_without_new_images(flags: list[str], tmp_path: Path, moths: Path) -> None:
     command = ["benchmark", *flags, "--methods", "phe", "--seeds", 1, "--orders", 2]
     assert firstsight(*command, "--out", tmp_path / "first", "--rule", "first").returncode == 0

@@ -11,7 +11,7 @@ import typer
 from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
 from firstsight.config import SPECS, from_environment
-from firstsight.errors import SettingsError
+from firstsight.errors import ProcessDied, SettingsError
 
 if TYPE_CHECKING:
     from firstsight.data.folder import LabelledImages
@@ -73,7 +73,11 @@ def benchmark(
         bars.note(text)
     drawn = split_of(of, images, share=known, stratified=stratified) if split is None else Split.load(split)
     how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs, "progress": bars}
-    carry_out(wanted, drawn, images, given, target, **how)
+    lacking: ProcessDied | None = None
+    try:
+        carry_out(wanted, drawn, images, given, target, **how)
+    except ProcessDied as error:  # the table has all that is there
+        lacking = error
     table = lines(read_results(target, of.name))
     write_tables(table, target / of.name)
     grid = Grid(*HEADER, padding=(0, 1, 0, 0))
@@ -81,6 +85,8 @@ def benchmark(
         grid.add_row(*line.cells())
     print_table(grid)
     say(f" written to {target / of.name}.md, .txt and .csv; the split is beside them")
+    if lacking is not None:
+        raise lacking
 
 
 def carry_out(

@@ -34,7 +34,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Tell known categories from new ones, image by image, and register what is new on the spot.",
     epilog="Exit codes: 0 done, 1 done but some images could not be read, 2 wrong usage or settings, 3 data, "
-    "4 model or weights, 5 device, 6 disk, 7 training broke down, 8 register, 70 a fault of ours, 130 interrupted.",
+    "4 model or weights, 5 device, 6 disk, 7 training broke down, 8 register, 9 a process was killed, "
+    "70 a fault of ours, 130 interrupted.",
 )
 
 

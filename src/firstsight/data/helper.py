@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from firstsight.data import memory
+from firstsight.errors import ProcessDied
 
+POOLS = ("OMP", "OPENBLAS", "MKL")
 # A helper finds modules where its caller does; with -m, or without -P, Python looks in the working directory first.
 START = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import main; main()"
 
@@ -29,30 +31,46 @@ class Wanted:
 class Helper:
     """The caller's side."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int = 1) -> None:
+        """A process whose libraries compute in so many threads."""
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", START, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pipesize=2**20,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, **{f"{name}_NUM_THREADS": str(threads) for name in POOLS}},
         )
 
     def map(self, function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
-        """The results, in order; what it raises there is raised here."""
+        """The results, in order; what it raises there is raised here. ProcessDied where it was killed meanwhile."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        _send(self._process.stdin, (function, items))
-        with ExitStack() as held:
-            while isinstance(results := pickle.load(self._process.stdout), Wanted):
-                if results.amount:
-                    held.enter_context(memory.room.taken(results.amount))
-                    _send(self._process.stdin, None)
-                else:
-                    held.close()
+        try:
+            _send(self._process.stdin, (function, items))
+            results = self._results(self._process.stdin, self._process.stdout)
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+            raise ProcessDied(
+                f"a process that helps {self._end()}", "systems short of memory do that: let less run at a time"
+            ) from None
         if isinstance(results, BaseException):
             raise results
         return list(results)
+
+    def _results(self, told: IO[bytes], answers: IO[bytes]) -> Any:
+        """What it answers in the end; meanwhile it is given the memory it asks for."""
+        with ExitStack() as held:
+            while isinstance(results := pickle.load(answers), Wanted):
+                if results.amount:
+                    held.enter_context(memory.room.taken(results.amount))
+                    _send(told, None)
+                else:
+                    held.close()
+        return results
+
+    def _end(self) -> str:
+        """How the process ended, in words."""
+        code = self._process.wait()
+        return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
     def stop(self) -> None:
         self._process.terminate()

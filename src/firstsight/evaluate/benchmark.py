@@ -48,13 +48,17 @@ class Run:
     closer: bool = False
 
     @property
-    def file(self) -> str:
+    def name(self) -> str:
         share = f"-{self.known_share}known" if self.known_share != 50 else ""
         bits = f"-{self.bits}bit" if self.bits is not None else ""
         method = re.sub(r"[^\w-]", "-", self.method)  # a name such as module:Class
         varied = "".join(f"-{name.replace('_', '-')}{value:g}" for name, value in self.varied)
         closer = "-closer" if self.closer else ""
-        return f"{self.data}{share}-{method}{bits}{varied}{closer}-seed{self.seed}.json"
+        return f"{self.data}{share}-{method}{bits}{varied}{closer}-seed{self.seed}"
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}.json"
 
     def settings(self, changes: Mapping[str, Any], categories: int) -> Settings:
         """The method's settings with those asked for; the paper's preset is told how many categories will come."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,9 +15,11 @@ from firstsight.backbones import build
 from firstsight.config import Rule, Settings
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import CENTRE
+from firstsight.errors import ProcessDied
 from firstsight.evaluate.closer import closer_look
 from firstsight.evaluate.provenance import provenance
 from firstsight.evaluate.stream import Row, beside, offline, passes, without_nan
+from firstsight.evaluate.workers import by_processes
 from firstsight.methods.catalogue import method
 from firstsight.methods.model import Model
 from firstsight.protocols import Encoded, Progress, Silent
@@ -86,7 +86,6 @@ def run_one(task: Task, run: Run, settings: Settings, stems: Stems, progress: Pr
         "true_categories": len(set(task.truth)),
         "seconds": {"training": round(trained - began, 1), "scoring": round(time.monotonic() - trained, 1)},
         **look,
-        **provenance(task.device),
     }
 
 
@@ -104,44 +103,35 @@ def run_many(
 ) -> Iterator[tuple[Run, dict[str, Any]]]:
     """Results as they come; several jobs are processes that share the decoded images by files in a folder.
 
-    Where one fails, those that have begun are finished first, so that their work is not lost.
+    Where one fails, those that have begun are finished first, so that their work is not lost. One whose process is
+    killed is tried again, alone, when the others are done.
     """
+    made_by = partial(provenance, task.device)
     if jobs == 1 or len(missing) == 1:
         stems: Stems = {}
         for run, settings in missing:
-            yield run, run_one(task, run, settings, stems, progress)
+            yield run, {**run_one(task, run, settings, stems, progress), **made_by()}
         return
     task.pixels.share(shared / "support")
     task.stream.share(shared / "query")
     small = replace(task, support=replace(task.support, images=()))
-    spawned = torch.multiprocessing.get_context("spawn")
-    failed: BaseException | None = None
-    pool = ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin, initargs=(small,))
-    try:
-        futures = {pool.submit(_run_in_worker, run, settings): run for run, settings in missing}
-        with progress.task("training", len(missing)) as advance:
-            for future in as_completed(futures):
-                advance()
-                if future.cancelled():
-                    continue
-                if error := future.exception():
-                    failed = failed or error
-                    _cancel(futures)
-                else:
-                    yield futures[future], future.result()
-    except BaseException:  # interrupted: nothing is waited for
-        for process in pool._processes.values():
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-    if failed:
-        raise failed
+    killed: list[str] = []
 
+    def again(each: tuple[Run, Settings], died: ProcessDied) -> None:
+        progress.note(f"{each[0].name}: {died.what}; it is tried again, alone, when the others are done")
 
-def _cancel(futures: dict[Future[dict[str, Any]], Run]) -> None:
-    for future in futures:
-        future.cancel()
+    with progress.task("training", len(missing)) as advance:
+        for (run, _), result in by_processes(_run_in_worker, missing, jobs, partial(_begin, small), again):
+            advance()
+            if isinstance(result, ProcessDied):
+                killed.append(run.name)
+            else:
+                yield run, {**result, **made_by()}
+    if killed:
+        raise ProcessDied(
+            f"{len(killed)} of {len(missing)} runs are missing, each killed twice: {', '.join(killed)}",
+            "often memory runs out: free some, or use fewer --jobs, and run again; what is there is not repeated",
+        )
 
 
 _task: Task
@@ -149,11 +139,10 @@ _stems: Stems
 
 
 def _begin(task: Task) -> None:
-    """In a worker: what its runs share. An interrupt is the main process's affair."""
+    """In a worker: what its runs share."""
     global _task, _stems
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _task, _stems = task, {}
 
 
-def _run_in_worker(run: Run, settings: Settings) -> dict[str, Any]:
-    return run_one(_task, run, settings, _stems, Silent())
+def _run_in_worker(given: tuple[Run, Settings]) -> dict[str, Any]:
+    return run_one(_task, *given, _stems, Silent())
