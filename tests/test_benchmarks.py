@@ -41,3 +41,16 @@ def test_deciding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = json.loads((tmp_path / "d.json").read_text())["sizes"]
     assert [each["categories"] for each in sizes] == [10, 20]
     assert all(each["statistics, ms"] > 0 and each["nearest centre, ms"] > 0 for each in sizes)
+
+
+def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a command that does nothing, since the others take long: beside a neighbour, whose time is not counted."""
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    benchmark = runpy.run_path(str(FOLDER / "cores.py"))
+    cost = benchmark["measured"](["--version"], benchmark["Case"](neighbours=1))
+    assert cost.cpu_seconds > 0
+    assert cost.seconds > 0
+    assert benchmark["BASELINE"] in benchmark["cases"]()
+    with pytest.raises(SystemExit, match="No such command"):
+        benchmark["measured"](["nothing"], benchmark["Case"](threads=1))

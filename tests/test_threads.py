@@ -6,13 +6,17 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier, Event
+from typing import Any
 
-import numpy as np  # noqa: F401 - whose BLAS is held
 import pytest
-import sklearn.cluster  # noqa: F401 - whose OpenMP is held
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import firstsight
 from firstsight import threads
+from firstsight.data.folder import read_folder
+from firstsight.evaluate.stream import evaluate
+from firstsight.methods.leader import ClassMeans
+from firstsight.register.features import FeatureRegister
 from firstsight.threads import asked, computing_threads, cores, one_thread, quota
 
 
@@ -102,3 +106,29 @@ def test_an_older_containers_quota(tmp_path: Path, time: str, share: int | None)
 
 def test_a_system_without_quotas(tmp_path: Path) -> None:
     assert quota(tmp_path) is None
+
+
+def test_fitting_and_deciding_run_in_one_thread(
+    moths: Path, tiny: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, set[int]] = {}
+
+    def watch(kind: type, verb: str) -> None:
+        plain = getattr(kind, verb)
+
+        def watched(*given: Any) -> Any:
+            seen[verb] = seen.get(verb, set()) | counts()
+            return plain(*given)
+
+        monkeypatch.setattr(kind, verb, watched)
+
+    for kind, verb in ((ClassMeans, "finish"), (FeatureRegister, "assign_many"), (FeatureRegister, "match")):
+        watch(kind, verb)
+    with threadpool_limits(limits=3):
+        model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "method": "ncm"})
+        evaluate(model, read_folder(moths / "stream"))
+        discoverer = firstsight.Discoverer(model)
+        image = next((moths / "stream").rglob("*.jpg"))
+        discoverer.discover_one(image)
+        discoverer.predict_one(image)
+    assert seen == {"finish": {1}, "assign_many": {1}, "match": {1}}

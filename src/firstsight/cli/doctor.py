@@ -16,6 +16,7 @@ def doctor() -> None:
     import torch
 
     from firstsight.backbones import SHORTCUTS
+    from firstsight.threads import computing_threads
 
     out.print(f"firstsight {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}")
     out.print(", ".join(f"{package} {_installed(package)}" for package in PACKAGES))
@@ -23,7 +24,7 @@ def doctor() -> None:
         [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
     )
     mps = "yes" if torch.backends.mps.is_available() else "no"
-    out.print(f"devices: cpu ({torch.get_num_threads()} threads); CUDA: {', '.join(cuda) or 'none'}; MPS: {mps}")
+    out.print(f"devices: cpu ({computing_threads()} threads); CUDA: {', '.join(cuda) or 'none'}; MPS: {mps}")
     out.print("backbones:")
     for name, shortcut in SHORTCUTS.items():
         out.print(f"  {name:<20}{_weights(name):<26}{shortcut.about} ({shortcut.licence})", markup=False)

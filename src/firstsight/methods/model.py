@@ -96,11 +96,11 @@ class Model:
     @property
     def batch(self) -> int:
         """How many images are best encoded together: many on a GPU, two for every core of a CPU."""
-        return self._part if self.device.type == "cuda" else computing_threads() * self._part
+        return computing_threads() * self._part if self.device.type == "cpu" else self._part
 
     @property
     def _part(self) -> int:
-        return GPU_PART if self.device.type == "cuda" else CPU_PART
+        return CPU_PART if self.device.type == "cpu" else GPU_PART
 
     @property
     def provenance(self) -> Provenance:
