@@ -17,6 +17,7 @@ from firstsight.data import memory
 from firstsight.errors import ProcessDied
 
 POOLS = ("OMP", "OPENBLAS", "MKL")
+PATIENCE = 10.0  # seconds for a process that has hung up to end
 # A helper finds modules where its caller does; with -m, or without -P, Python looks in the working directory first.
 START = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import main; main()"
 
@@ -69,7 +70,11 @@ class Helper:
 
     def _end(self) -> str:
         """How the process ended, in words."""
-        code = self._process.wait()
+        try:
+            code = self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:  # it answers, but nothing that can be read
+            self._process.kill()
+            code = self._process.wait()
         return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
     def stop(self) -> None:
