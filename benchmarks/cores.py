@@ -66,8 +66,8 @@ def main() -> None:
 
 def commands_of(folder: Path, settings: Sequence[str], options: argparse.Namespace) -> dict[str, list[str | Path]]:
     """What is measured; NEW stands for a place that is not there yet."""
-    table = ["--data", "folder", "--root", folder / "all", "--seeds", "1", "--orders", "5", "--epochs", "2"]
-    table += ["--cache-trunk", "1", "--methods", options.methods, "--out", "NEW", *settings]
+    table = ["--data", "folder", "--root", folder / "all", "--stratified", "--methods", options.methods, "--seeds", "1"]
+    table += ["--orders", "5", "--epochs", "2", "--cache-trunk", "1", "--out", "NEW", *settings]
     return {
         "fit": ["fit", folder / "support", "--out", "NEW", *settings],
         **{f"benchmark --jobs {jobs}": ["benchmark", *table, "--jobs", jobs] for jobs in options.jobs.split(",")},
