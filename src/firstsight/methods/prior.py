@@ -17,8 +17,8 @@ class Prior:
     leading_within: float = 2.5  # W where known categories differ, for categories that the projection has not seen
     resting_within: float = 1.1  # W in all other dimensions
     within_weight: float = 10.0  # images that those two are worth
-    level: float = 0.7  # B / W where known categories do not differ
-    level_weight: float = 2.0  # categories that is worth
+    level: float = 0.9  # B / W where known categories do not differ
+    level_weight: float = 3.0  # categories that is worth
     leading: float = 5.0  # how many times as large B / W is where they do
     shape_weight: float = 8.0  # categories' worth of belief that B / W is the same throughout either part
     concentration: float = 9.0

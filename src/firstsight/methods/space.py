@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -46,16 +47,57 @@ def fit_space(features: Floats, labels: Labels, dimensions: int, prior: Prior = 
     axes = axes_of_few(features, dimensions) if few else principal_axes(features, dimensions)
     projection = fit_projection(features, labels, axes)
     rows = projection(features)
-    leading = min(int(labels.max()), rows.shape[1])  # dimensions in which the means of known categories differ
+    parts = _Parts.of(labels, rows.shape[1])
 
     def axes_without(some: Floats) -> Floats:
         return axes_of_few(some, dimensions) if few else axes_again(some, axes)
 
-    unseen = _held_out(features, labels, axes_without, leading, rows.shape[1])
-    within = _within(unseen, leading, prior)
-    between = _between(unseen, within, leading, prior)
-    within[leading:] = _also_of_seen(within, rows, labels)[leading:]
+    unseen = _held_out(features, labels, axes_without, parts)
+    within = _within(unseen, parts, prior)
+    between = _between(unseen, within, parts, prior)
+    within[parts.leading :] = _also_of_seen(within, rows, labels, parts)[parts.leading :]
     return Space(projection, within, np.maximum(between, LEAST * within))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Where the dimensions of a projection differ in kind.
+
+    First those in which the means of its categories differ, then those in which its images do, then the others: of
+    these nobody can say which is which.
+    """
+
+    leading: int
+    informed: int
+    width: int
+
+    @classmethod
+    def of(cls, labels: Labels, width: int) -> _Parts:
+        return cls(min(int(labels.max()), width), min(len(labels) - 1, width), width)
+
+    @property
+    def slices(self) -> list[slice]:
+        return [slice(*ends) for ends in pairwise((0, self.leading, self.informed, self.width))]
+
+    def from_fewer(self, values: Floats, fewer: _Parts) -> Floats:
+        """What was found for the dimensions of a projection of fewer images, at those that correspond to them here."""
+        values, last = fewer.levelled(values), fewer.width - 1
+        places = [
+            np.linspace(first := min(there.start, last), max(there.stop - 1, first), here.stop - here.start)
+            for there, here in zip(fewer.slices, self.slices, strict=True)
+        ]
+        return values[np.rint(np.concatenate(places)).astype(np.int64)]
+
+    def smooth(self, values: Floats, width: float) -> Floats:
+        """Averaged over neighbours of the same kind."""
+        leading, informed, others = (values[part] for part in self.slices)
+        parts = [_averaged(part, max(width, NARROWEST)) for part in (leading, informed)]
+        return self.levelled(np.concatenate([*parts, others]))
+
+    def levelled(self, values: Floats) -> Floats:
+        """The same value wherever nobody can say which dimension is which."""
+        others = values[self.informed :]
+        return np.concatenate([values[: self.informed], np.full(len(others), others.mean() if len(others) else 0.0)])
 
 
 @dataclass(frozen=True)
@@ -70,79 +112,64 @@ class _Unseen:
     led: bool  # whether any projection had leading dimensions
 
 
-def _held_out(
-    features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats], leading: int, width: int
-) -> _Unseen:
+def _held_out(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats], parts: _Parts) -> _Unseen:
     """Leave out a part of the categories in turn, project by the others, and sum up where the left out ones lie."""
     counts = np.bincount(labels)
-    scatter, means, categories, freedom = np.zeros(width), np.zeros(width), 0, 0
+    scatter, means, categories, freedom = np.zeros(parts.width), np.zeros(parts.width), 0, 0
     for fold in range(min(FOLDS, len(counts))):
         out = labels % FOLDS == fold
-        others, own = (np.unique(labels[part], return_inverse=True)[1] for part in (~out, out))
-        if not len(others) or len(others) == others.max() + 1 == 1:  # nothing to measure by
+        if (~out).sum() < 2:  # nothing to measure by
             continue
+        others, own = (np.unique(labels[part], return_inverse=True)[1] for part in (~out, out))
         taught = features[~out]
         rows = fit_projection(taught, others, axes_of(taught))(features[out])
         centres, known = category_means(rows, own), int(others.max()) + 1
-        places = _places(min(known - 1, rows.shape[1]), rows.shape[1], leading, width)
-        scatter += np.square(rows - centres[own]).sum(axis=0)[places]
-        means += np.square(centres).sum(axis=0)[places] * known / (known + 1)  # the origin is but a mean of so many
+        fewer = _Parts.of(others, rows.shape[1])
+        scatter += parts.from_fewer(np.square(rows - centres[own]).sum(axis=0), fewer)
+        origin = known / (known + 1)  # which is but a mean of so many
+        means += origin * parts.from_fewer(np.square(centres).sum(axis=0), fewer)
         categories, freedom = categories + len(centres), freedom + len(own) - len(centres)
     return _Unseen(scatter, freedom, means, categories, float((1 / counts).mean()), len(counts) > 2)
 
 
-def _places(led: int, had: int, leading: int, width: int) -> Labels:
-    """For every dimension the one that corresponds to it in a projection with fewer: leading ones to leading ones."""
-    first = np.linspace(0, max(led - 1, 0), leading)
-    rest = np.linspace(min(led, had - 1), had - 1, width - leading)
-    return np.rint(np.concatenate([first, rest])).astype(np.int64)
-
-
-def _within(unseen: _Unseen, leading: int, prior: Prior) -> Floats:
-    believed = np.where(np.arange(len(unseen.scatter)) < leading, prior.leading_within, prior.resting_within)
-    measured = _smooth(unseen.scatter, leading, SMOOTH / max(unseen.freedom, 1))
-    freedom = np.full(len(believed), float(unseen.freedom))
+def _within(unseen: _Unseen, parts: _Parts, prior: Prior) -> Floats:
+    believed = np.full(parts.width, prior.resting_within)
+    believed[: parts.leading] = prior.leading_within
+    measured, freedom = parts.smooth(unseen.scatter, SMOOTH / max(unseen.freedom, 1)), np.full(parts.width, 1.0)
+    freedom *= unseen.freedom
     if not unseen.led:
-        measured[:leading], freedom[:leading] = 0.0, 0.0
+        measured[: parts.leading] = freedom[: parts.leading] = 0
     return np.asarray((prior.within_weight * believed + measured) / (prior.within_weight + freedom))
 
 
-def _between(unseen: _Unseen, within: Floats, leading: int, prior: Prior) -> Floats:
+def _between(unseen: _Unseen, within: Floats, parts: _Parts, prior: Prior) -> Floats:
     """Measured, mixed with a belief: one level where known categories do not differ, a multiple of it where they do."""
-    count = unseen.categories
-    measured = _smooth(unseen.means / max(count, 1), leading, SMOOTH / max(count, 1)) - within * unseen.share
-    rest = slice(leading, None)
+    count, rest = unseen.categories, slice(parts.leading, None)
+    measured = parts.smooth(unseen.means / max(count, 1), SMOOTH / max(count, 1)) - within * unseen.share
     level = prior.level
-    if count and len(within) > leading:
+    if count and parts.leading < parts.width:
         found = max(float(measured[rest].mean() / within[rest].mean()), LEAST_LEVEL)
         level = (prior.level_weight * prior.level + count * found) / (prior.level_weight + count)
-    believed = level * within
-    believed[:leading] *= prior.leading
-    counts = np.full(len(within), float(count))
+    believed, counts = level * within, np.full(parts.width, float(count))
+    believed[: parts.leading] *= prior.leading
     if not unseen.led:
-        counts[:leading] = 0.0
+        counts[: parts.leading] = 0
     mixed = prior.shape_weight * believed + counts * np.maximum(measured, 0)
     return np.asarray(mixed / (prior.shape_weight + counts))
 
 
-def _also_of_seen(within: Floats, rows: Floats, labels: Labels) -> Floats:
+def _also_of_seen(within: Floats, rows: Floats, labels: Labels, parts: _Parts) -> Floats:
     """W so that both fit in: images the projection was fitted on vary more than others where labels say nothing."""
     freedom = len(labels) - (labels.max() + 1)
     if not freedom:
         return within
     scatter = np.square(rows - category_means(rows, labels)[labels]).sum(axis=0)
-    seen = _smooth(scatter / freedom, int(labels.max()), SMOOTH / freedom)
+    seen = parts.smooth(scatter / freedom, SMOOTH / freedom)
     return np.asarray(np.sqrt(within * np.maximum(within, seen)))
-
-
-def _smooth(values: Floats, leading: int, width: float) -> Floats:
-    """Averaged over neighbours, leading dimensions among themselves and the others likewise."""
-    parts = [part for part in (values[:leading], values[leading:]) if len(part)]
-    return np.concatenate([_averaged(part, max(width, NARROWEST)) for part in parts])
 
 
 def _averaged(values: Floats, width: float) -> Floats:
     """Gaussian weights of that width; at the ends over those there are."""
     at = np.arange(len(values))
     weights = np.exp(-0.5 * np.square((at[:, None] - at) / width))
-    return np.asarray(weights @ values / weights.sum(axis=1))
+    return np.asarray(weights @ values / weights.sum(axis=1)) if len(values) else values
