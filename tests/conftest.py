@@ -1,4 +1,8 @@
-"""Small things many tests need: drawn images, a tiny backbone saved by the tests themselves, a trained model."""
+"""Small things many tests need: images, a tiny backbone saved by the tests themselves, a trained model and a sure one.
+
+A test that needs certain answers takes `swatches` and `sure_model`: those of a network trained for a second depend on
+the last bit of a float, which belongs to the machine.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ def moths(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Weights of the tiny ViT, random but always the same."""
+    """Weights of the tiny ViT, random but always the same, and so large that images differ in every layer."""
     import timm
     import torch
     from safetensors.torch import save_file
@@ -49,6 +53,9 @@ def tiny_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(7)
         model = timm.create_model(TINY, num_classes=0, img_size=64)
+        for parameter in model.parameters():
+            if parameter.ndim > 1:
+                torch.nn.init.normal_(parameter, std=parameter[0].numel() ** -0.5)
     path = tmp_path_factory.mktemp("weights") / "tiny.safetensors"
     save_file(model.state_dict(), path)
     return path
@@ -78,3 +85,22 @@ def model_folder(moths: Path, tiny: dict[str, Any], tmp_path_factory: pytest.Tem
     out = tmp_path_factory.mktemp("model") / "tiny.model"
     firstsight.fit(moths / "support", out, device="cpu", **tiny)
     return out
+
+
+@pytest.fixture(scope="session")
+def swatches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Plain colours, as the moths: support/: 4 known ones of 6 images; stream/: 8 of 3 others."""
+    from swatches import COLOURS, KNOWN, write_swatches
+
+    folder = tmp_path_factory.mktemp("swatches")
+    write_swatches(folder / "support", {name: name for name in KNOWN}, range(6))
+    write_swatches(folder / "stream", {name: name for name in COLOURS}, range(6, 9))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sure_model(swatches: Path, tiny: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model on disk that is sure of the swatches; at radius 0 each of the four new colours is a category."""
+    import swatches as made
+
+    return made.sure_model(swatches / "support", tiny, tmp_path_factory.mktemp("sure") / "sure.model")

@@ -21,13 +21,13 @@ from firstsight.store.store import Store
 
 
 @pytest.fixture(scope="module")
-def model(model_folder: Path) -> Model:
-    return firstsight.load(model_folder, device="cpu")
+def model(sure_model: Path) -> Model:
+    return firstsight.load(sure_model, device="cpu")
 
 
 @pytest.fixture
-def images(moths: Path) -> list[Path]:
-    return list(walk(moths / "stream"))
+def images(swatches: Path) -> list[Path]:
+    return list(walk(swatches / "stream"))
 
 
 def fresh(model: Model, radius: int = 0) -> firstsight.Discoverer:

@@ -32,19 +32,17 @@ def test_explain_says_why_and_writes_what_the_name_asks_for(model_folder: Path, 
     assert (quiet.stdout.splitlines(), quiet.stderr) == ([first], "")
 
 
-def test_explain_only_reads_a_register(model_folder: Path, moths: Path, image: Path, tmp_path: Path) -> None:
-    file, cpu = tmp_path / "r.db", ("--device", "cpu")
-    firstsight("discover", model_folder, moths / "stream", "--register", file, "--radius", "0", *cpu)
+def test_explain_only_reads_a_register(sure_model: Path, swatches: Path, tmp_path: Path) -> None:
+    file, cpu, white = tmp_path / "r.db", ("--device", "cpu"), next((swatches / "stream" / "white").iterdir())
+    firstsight("discover", sure_model, swatches / "stream", "--register", file, "--radius", "0", *cpu)
     with Store.open(file) as store:
-        new = next(c.id for c in store.catalogue.live() if not c.known)
-        source = store.log.event(store.catalogue.images(new)[0]).event.source  # type: ignore[union-attr]
-        store.rename(new, "Ghost")
+        store.rename("new-3", "Ghost")
     before = file.read_bytes()
-    result = firstsight("explain", model_folder, source, "--register", file, "--out", tmp_path / "why.json", *cpu)
+    result = firstsight("explain", sure_model, white, "--register", file, "--out", tmp_path / "why.json", *cpu)
     assert result.returncode == 0, result.stderr
     assert file.read_bytes() == before
     (found,) = json.loads((tmp_path / "why.json").read_text())["images"]
-    assert (found["category"], found["name"], found["near"][0]["category"]) == (new, "Ghost", "Ghost")
+    assert (found["category"], found["name"], found["near"][0]["category"]) == ("new-3", "Ghost", "Ghost")
 
 
 def test_gallery_writes_a_page(model_folder: Path, tmp_path: Path) -> None:

@@ -1,0 +1,70 @@
+"""Plain colours, and a model that tells them apart by far: what it answers is the same on every machine.
+
+A tiny network that was trained for a second has hash features so close to zero that rounding decides its codes. Here
+every colour has a code chosen by hand, and the last layer is solved for it: hash features are -1 or 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+import firstsight
+from firstsight.methods.folder import save_model
+from firstsight.methods.model import Model
+from firstsight.phe.model import PHE
+
+LOW, HIGH = 25, 230
+# corners of the colour cube; the codes of the known ones are six bits apart, red is one bit from magenta
+COLOURS = {
+    "black": ((LOW, LOW, LOW), "000000 000000"),
+    "blue": ((LOW, LOW, HIGH), "000000 111111"),
+    "cyan": ((LOW, HIGH, HIGH), "111111 000000"),
+    "green": ((LOW, HIGH, LOW), "111111 111111"),
+    "magenta": ((HIGH, LOW, HIGH), "000111 000111"),
+    "red": ((HIGH, LOW, LOW), "000111 000110"),
+    "white": ((HIGH, HIGH, HIGH), "111000 111000"),
+    "yellow": ((HIGH, HIGH, LOW), "110110 110110"),
+}
+KNOWN = list(COLOURS)[:4]
+
+
+def write_swatches(folder: Path, names: Mapping[str, str], shades: Iterable[int], size: int = 80) -> None:
+    """`folder/<name>/<shade>.jpg` for colours by the names their folders get; every shade is another image."""
+    for colour, name in names.items():
+        (folder / name).mkdir(parents=True)
+        for shade in shades:
+            pixels = np.array(COLOURS[colour][0]) + shade
+            Image.fromarray(np.full((size, size, 3), pixels, np.uint8)).save(folder / name / f"{shade}.jpg")
+
+
+def sure_model(support: Path, settings: dict[str, Any], out: Path) -> Path:
+    """A model folder in which every colour has its code."""
+    model = firstsight.fit(support, device="cpu", **{**settings, "epochs": 1, "bits": 12})
+    network = model.network
+    assert isinstance(network, PHE)
+    codes = torch.tensor([[2.0 * int(bit) - 1 for bit in code.replace(" ", "")] for _, code in COLOURS.values()])
+    with torch.no_grad():
+        weights: Tensor = torch.linalg.lstsq(_before_the_last_layer(model), codes).solution.T
+        network.hash_head.last.weight.copy_(weights)
+        network.centres.copy_(codes[: len(KNOWN)])
+    save_model(model, out)
+    return out
+
+
+def _before_the_last_layer(model: Model) -> Tensor:
+    """What the hash head makes of each colour, up to its last layer (8, 256)."""
+    seen: list[Tensor] = []
+    network = model.network
+    hook = network.get_submodule("hash_head.last").register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    size = model.preprocess.crop
+    plain = [np.full((size, size, 3), colour, np.uint8) for colour, _ in COLOURS.values()]
+    network.eval().rows(model.stem(np.stack(plain)))
+    hook.remove()
+    return seen[0]
