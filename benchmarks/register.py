@@ -23,6 +23,8 @@ from firstsight.register.codes import CodeRegister
 RADIUS = {12: 1, 16: 1, 32: 3, 64: 8}
 CATEGORIES = (100, 1_000, 10_000, 100_000, 1_000_000)
 PAIRS = 4_000_000_000  # comparisons a batch may take
+CODES = 1_000_000  # codes in a batch at most
+STREAM, TRUE = 100_000, 10_000  # codes of a stream, and its true categories
 
 
 def main() -> None:
@@ -38,7 +40,7 @@ def main() -> None:
             print(row(bits, radius, centres), flush=True)
             if len(centres) < count:
                 break  # there is no room for more
-    print("\nA stream from an empty register, births included (10,000 true categories, or as many as fit):\n")
+    print(f"\nA stream from an empty register, births included ({TRUE:,} true categories, or as many as fit):\n")
     print("| bits | codes | categories founded | codes/s |")
     print("|" + "---:|" * 4)
     for bits, radius in RADIUS.items():
@@ -49,7 +51,7 @@ def row(bits: int, radius: int, centres: Words) -> str:
     """One line of the table: the same codes, all within the radius of a centre, asked of all three."""
     count = len(centres)
     register = CodeRegister(bits, radius, [str(i) for i in range(count)], centres)
-    codes = near(centres, bits, radius, min(1_000_000, max(64, PAIRS // count)) if bits > 16 else 1_000_000)
+    codes = near(centres, bits, radius, min(CODES, max(64, PAIRS // count)) if bits > 16 else CODES)
     theirs = faiss.IndexBinaryFlat(-(-bits // 8) * 8)
     theirs.add(octets(centres, bits))
     asked = octets(codes[: max(64, min(len(codes), PAIRS // count))], bits)
@@ -71,7 +73,7 @@ def row(bits: int, radius: int, centres: Words) -> str:
 
 
 def stream(bits: int, radius: int) -> str:
-    codes = near(make_centres(bits, radius, 10_000), bits, radius // 2, 100_000)
+    codes = near(make_centres(bits, radius, TRUE), bits, radius // 2, STREAM)
     founded = 0
 
     def run() -> None:

@@ -124,7 +124,7 @@ def from_command(
     for path, label in zip(paths, labels, strict=True):
         (places / f"category {label:03d}").mkdir(parents=True, exist_ok=True)
         path.rename(places / f"category {label:03d}" / path.name)
-    settings = ["--backbone", options.backbone, "--epochs", str(EPOCHS), "--device", options.device]
+    settings = ["--method", "phe", "--backbone", options.backbone, "--epochs", str(EPOCHS), "--device", options.device]
     if options.backbone != "efficientnet-lite2":
         save_file(_create(options.backbone, 224).state_dict(), folder / "random.safetensors")
         settings += ["--weights", str(folder / "random.safetensors")]

@@ -1,6 +1,6 @@
 """Try settings without a look at the query stream: some known categories of the support set play new ones.
 
-    python reproductions/tune.py cub cub.tar --out tuned.jsonl --jobs 8 base= lr=1e-4 "both=lr=1e-4 alpha=0.3" ...
+    python reproductions/tune.py cub cub.tar --out tuned.jsonl --jobs 8 base= slow=lr=1e-4 "both=lr=1e-4 alpha=0.3" ...
 
 Every argument is a variant: a name, =, and settings by name. Common ones for all come with --common "backbone=... ...".
 A variant is run on three folds; what is in the file already is not repeated. Prints a table, best first.

@@ -19,6 +19,7 @@ def run(name: str, monkeypatch: pytest.MonkeyPatch, out: Path, *arguments: str) 
     return content
 
 
+@pytest.mark.slow
 def test_answering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = run("answering.py", monkeypatch, tmp_path / "a.json", "--images", "24", "--seconds", "0.05")
     assert {"the plain loop", "firstsight discover", "limit: encoding alone"} <= set(figures["images_a_second"])  # type: ignore[call-overload]
@@ -26,6 +27,7 @@ def test_answering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert figures["commit"]
 
 
+@pytest.mark.slow
 def test_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ("--images", "12,24", "--epochs", "1", "--views", "2", "--baseline")
     figures = run("training.py", monkeypatch, tmp_path / "t.json", *arguments)

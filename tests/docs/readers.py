@@ -1,0 +1,102 @@
+"""What a reader of the docs has, made small: photographs, models, registers, downloads, and a folder to work in."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import timm
+from documented import ROOT, blocks
+
+import firstsight
+from firstsight import backbones
+from firstsight.cli import demo
+from firstsight.data import benchmarks
+from firstsight.data.folder import read_folder
+from firstsight.data.pack import write_pack
+from firstsight.data.synthetic import species
+from firstsight.evaluate import jobs
+from firstsight.methods import model as methods_model
+from firstsight.protocols import Provenance, Silent
+from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.store.store import Arrival, Store
+from swatches import COLOURS, write_swatches
+
+SETTINGS = {"EPOCHS": 1, "FEATURE_DIM": 32, "HASH_HIDDEN": 64, "BATCH_SIZE": 8, "DEVICE": "cpu"}
+
+
+def fill(home: Path, swatches: Path, sure_model: Path, tiny: dict[str, Any]) -> None:
+    """Everything the docs speak of as the reader's own, by the names it has there."""
+    names = sorted(each.name for each in species(24))[: len(COLOURS)]
+    for guide in ("birds", "moths"):
+        shutil.copytree(swatches / "support", home / guide / "train")
+        write_swatches(home / guide / "labelled", dict(zip(COLOURS, names, strict=True)), range(20, 23))
+        (home / f"{guide}.model").symlink_to(sure_model)
+        with firstsight.Discoverer(firstsight.load(sure_model, device="cpu"), store=home / f"{guide}.db") as discoverer:
+            list(discoverer.discover_many(sorted((home / guide / "labelled").rglob("*.jpg"))))
+    firstsight.fit(swatches / "support", home / "OTHER.model", device="cpu", **{**tiny, "epochs": 1, "seed": 5})
+    (home / "demo").mkdir()
+    (home / "demo" / "model").symlink_to(sure_model)
+    (home / "birds" / "new").mkdir()
+    for number, path in enumerate(sorted((swatches / "stream").rglob("*.jpg")), start=1):
+        shutil.copy(path, home / "birds" / "new" / f"{number}.jpg")
+    shutil.copy(home / "birds" / "new" / "1.jpg", home / "photo.jpg")
+    shutil.copy(home / "birds" / "new" / "20.jpg", home / "other.jpg")
+    write_swatches(home / "many", {name: name for name in COLOURS}, range(8))
+    for pack in ("cub", "pets"):
+        write_pack(read_folder(home / "many"), home / f"{pack}.tar", 64, Silent())
+    downloads(home / "downloads", swatches / "stream")
+    (home / "imagenet100.txt").write_text("\n".join(COLOURS))
+    (example,) = blocks(ROOT / "docs" / "methods.md", "python")
+    (home / "mine.py").write_text(example)
+    statistics(home / "unsure.db")
+
+
+def downloads(home: Path, images: Path) -> None:
+    """The same few images in the official layouts of three benchmarks."""
+    cub = home / "CUB_200_2011"
+    shutil.copytree(images, cub / "images")
+    paths = sorted(path.relative_to(cub / "images") for path in (cub / "images").rglob("*.jpg"))
+    classes = sorted({path.parent.name for path in paths})
+    lists = {
+        "images": [str(path) for path in paths],
+        "image_class_labels": [str(classes.index(path.parent.name) + 1) for path in paths],
+        "train_test_split": ["1"] * len(paths),
+        "classes": classes,
+    }
+    for name, lines in lists.items():
+        (cub / f"{name}.txt").write_text("".join(f"{i} {line}\n" for i, line in enumerate(lines, start=1)))
+    shutil.copytree(images, home / "imagenet" / "train")
+    shutil.copytree(images, home / "inat2017" / "Aves")
+
+
+def statistics(path: Path) -> None:
+    """A register that can tell how sure it is."""
+    spread = Spread(np.ones(1), np.full(1, 25.0), concentration=-6.0)
+    register = StatisticsRegister(spread, ["ant", "bee"], np.array([4, 4]), np.array([[0.0], [36.0]]))
+    maker = Provenance("f" * 64, 1, "cpu", "fp32")
+    with Store.create(path, register, maker) as store:
+        store.record([Arrival(f"{i}.jpg", bytes([i]) * 32, np.array([i], dtype=np.float32)) for i in range(9)], maker)
+
+
+def make_small(monkeypatch: pytest.MonkeyPatch, tiny: dict[str, Any]) -> None:
+    """Tiny networks behind every backbone's name, few categories, and settings for a second of training."""
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(f"FIRSTSIGHT_{name}", str(value))
+    build = backbones.build
+
+    def tiny_instead(name: str, image_size: int, stages: int, weights: str | None = None, **how: Any) -> Any:
+        assert name in backbones.SHORTCUTS or timm.is_model(name), name
+        return build(tiny["backbone"], tiny["image_size"], stages, tiny["weights"], **how)
+
+    monkeypatch.setattr(methods_model, "build", tiny_instead)
+    monkeypatch.setattr(jobs, "build", tiny_instead)
+    for name in ("cub", "pets"):
+        few = replace(benchmarks.BENCHMARKS[name], categories=8, known=(0, 1, 2, 3), unknown=(4, 5, 6, 7), images=None)
+        monkeypatch.setitem(benchmarks.BENCHMARKS, name, few)
+    for name, value in {"SPECIES": 8, "SUPPORT": 3, "STREAM": 2}.items():
+        monkeypatch.setattr(demo, name, value)
