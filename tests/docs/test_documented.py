@@ -87,7 +87,7 @@ def run(command: str, given: Path, home: Path, monkeypatch: pytest.MonkeyPatch) 
     words = small(command)
     provide(words, given, home)
     if words[0] == "firstsight":
-        app(words[1:], standalone_mode=False)
+        assert not app(words[1:], standalone_mode=False), command  # its exit code
         return
     assert words[0] == "python", command
     script = ROOT / words[1]
