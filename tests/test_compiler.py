@@ -24,6 +24,7 @@ assert torch.compiler.disable.__module__ == "torch.compiler"
 """
 
 
+@pytest.mark.slow
 def test_fitting_and_explaining_are_imported_without_it() -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -51,6 +51,7 @@ def test_a_free_name_is_found_for_a_second_demo(tmp_path: Path, monkeypatch: pyt
     assert demo_module._free_name("demo") == Path("demo-2")
 
 
+@pytest.mark.slow
 def test_the_real_demo_discovers_more_than_a_closed_set_does(tmp_path: Path) -> None:
     result = demo_module.run_demo(tmp_path / "demo", "cpu")
     rows = {row.name: row for row in result.rows}

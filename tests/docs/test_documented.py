@@ -112,8 +112,9 @@ def run(command: str, given: Path, home: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def slow(command: str) -> bool:
-    """Benchmarks draw many pictures and start processes, however little they are given to do."""
-    return command.startswith(("python benchmarks/answering.py", "python benchmarks/training.py"))
+    """Benchmarks draw many pictures, start processes or fit a dozen models, however little they are given to do."""
+    scripts = ("python benchmarks/answering.py", "python benchmarks/training.py")
+    return command.startswith((*scripts, "firstsight reproduce alpha beta k")) or command.count(",") > 4
 
 
 def marked(items: Iterable[Any], commands: Callable[[Any], list[str]], name: Callable[[Any], str]) -> list[Any]:
