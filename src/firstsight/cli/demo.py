@@ -46,7 +46,7 @@ def run_demo(folder: Path, device: str) -> Evaluation:
     began = time.monotonic()
     if folder.exists():
         raise DataError(f"{folder} exists already", "name a new folder with --out")
-    _draw(folder)
+    draw(folder)
     from firstsight.cli.fit import describe
     from firstsight.evaluate.report import write_report
     from firstsight.evaluate.stream import score
@@ -65,7 +65,7 @@ def run_demo(folder: Path, device: str) -> Evaluation:
     return result
 
 
-def _draw(folder: Path) -> None:
+def draw(folder: Path) -> None:
     """Support images of the known species, and a stream of all species."""
     from firstsight.data.synthetic import known_and_new, species, write_folder
 

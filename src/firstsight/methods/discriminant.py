@@ -101,11 +101,11 @@ def pooled_covariance(rows: Floats, labels: Labels) -> Floats:
         return np.eye(width) * (float(np.square(rows).mean()) / 2 or 1.0)
     uneven = (freedom + 1 - 2 / width) * (squares - trace**2 / width)
     shrunk = 1.0 if uneven <= 0 else min(1.0, ((1 - 2 / width) * squares + trace**2) / uneven)
-    return (1 - shrunk) * covariance + (shrunk + LEAST) * trace / width * np.eye(width)
+    return np.asarray((1 - shrunk) * covariance + (shrunk + LEAST) * trace / width * np.eye(width))
 
 
 def category_means(rows: Floats, labels: Labels) -> Floats:
     """The mean row of every category."""
     sums = np.zeros((labels.max() + 1, rows.shape[1]))
     np.add.at(sums, labels, rows)
-    return sums / np.bincount(labels)[:, None]
+    return np.asarray(sums / np.bincount(labels)[:, None])

@@ -18,7 +18,6 @@ from torch.nn.functional import normalize
 
 from firstsight.config import Rule, Settings
 from firstsight.methods.calibration import calibrated
-from firstsight.methods.discriminant import fit_projection, principal_axes
 from firstsight.methods.projected import Projected
 from firstsight.methods.simulation import evenly
 from firstsight.methods.space import fit_space
@@ -71,13 +70,10 @@ class Firstsight(Projected):
         some = evenly(truth, max(MOST, 4 * self.categories), np.random.default_rng(self.settings.seed))
         space = fit_space(features[some], truth[some], self.dimensions)
         calibration = calibrated(features[some], truth[some], self.dimensions, self.settings.seed)
-        projection = space.projection
-        if len(some) < len(truth):
-            projection = fit_projection(features, truth, principal_axes(features, self.dimensions))
         basis = np.zeros(self.basis.shape)
-        width = projection.matrix.shape[1]
-        basis[:, :width] = projection.matrix
-        self.project(projection.mean, basis)
+        width = space.projection.matrix.shape[1]
+        basis[:, :width] = space.projection.matrix
+        self.project(space.projection.mean, basis)
         self.within[:width] = torch.from_numpy(space.within)
         self.between[:width] = torch.from_numpy(space.between)
         self.concentration.fill_(calibration.concentration_with(np.unique(truth, return_counts=True)[1]))

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 Labels: TypeAlias = NDArray[np.int64]
 
+ALWAYS = 16  # images that a category may give in any case
+MUCH_MORE = 4  # times the median
+
 
 @dataclass(frozen=True)
 class Simulated:
@@ -48,9 +51,14 @@ def random_thirds(labels: Labels, count: int, generator: np.random.Generator) ->
 
 
 def evenly(labels: Labels, most: int, generator: np.random.Generator) -> Labels:
-    """Positions of at most so many images, in order: as many of every category as there are, up to a limit."""
+    """Positions of at most so many images, in order: as many of every category as there are, up to a limit.
+
+    No category gives much more than the others, or it would be what they are all measured by.
+    """
+    counts = np.unique(labels, return_counts=True)[1]
     turn = np.empty(len(labels), dtype=np.int64)  # in which an image would be taken, were each category to give one
     for category in np.unique(labels):
         own = np.flatnonzero(labels == category)
         turn[generator.permutation(own)] = np.arange(len(own))
-    return np.sort(np.argsort(turn, kind="stable")[:most])
+    fair = int((turn < max(ALWAYS, MUCH_MORE * np.median(counts))).sum())
+    return np.sort(np.argsort(turn, kind="stable")[: min(most, fair)])

@@ -86,7 +86,7 @@ class _Parts:
             np.linspace(first := min(there.start, last), max(there.stop - 1, first), here.stop - here.start)
             for there, here in zip(fewer.slices, self.slices, strict=True)
         ]
-        return values[np.rint(np.concatenate(places)).astype(np.int64)]
+        return np.asarray(values[np.rint(np.concatenate(places)).astype(np.int64)])
 
     def smooth(self, values: Floats, width: float) -> Floats:
         """Averaged over neighbours of the same kind."""

@@ -5,7 +5,7 @@ Whatever this acknowledges is on the disk first. The register and the catalogue 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import wraps

@@ -1,0 +1,106 @@
+"""Features of a data set, encoded once: what the scripts beside this one fit hundreds of times.
+
+    python reproductions/features.py cub cub.tar --out cub.npz --backbone efficientnet-lite2
+
+`moths` draws its own images and needs no file. With --bf16 a GPU encodes as it does when it answers, without in plain
+fp32. The settings of the machine count: run it with OMP_NUM_THREADS=1, or held to AVX2, to see another machine's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from firstsight.cli.console import Bars
+from firstsight.cli.demo import draw
+from firstsight.config import Settings
+from firstsight.data.benchmarks import open_data, split_of
+from firstsight.data.folder import LabelledImages
+from firstsight.data.source import read_images
+from firstsight.evaluate.stream import encode_images
+from firstsight.methods.catalogue import method
+from firstsight.methods.firstsight import Firstsight
+from firstsight.methods.model import Category, Model
+
+
+@dataclass(frozen=True)
+class Part:
+    """Features and the categories of their images, by number; known ones come first."""
+
+    features: NDArray[np.float32]
+    labels: NDArray[np.int64]
+
+    def of(self, categories: NDArray[np.int64], most: int, generator: np.random.Generator) -> Part:
+        """At most so many images of each of these categories, which are numbered anew in that order."""
+        own = [generator.permutation(np.flatnonzero(self.labels == category))[:most] for category in categories]
+        return Part(self.features[np.concatenate(own)], np.repeat(np.arange(len(own)), [len(some) for some in own]))
+
+
+def load(path: Path) -> tuple[Part, Part]:
+    """The support set and the query stream."""
+    held = np.load(path)
+    support, query = (Part(held[f"{part}_features"], held[f"{part}_labels"]) for part in ("support", "query"))
+    return support, query
+
+
+def fitted(part: Part, seed: int = 0) -> Firstsight:
+    """The method `firstsight`, taught these features."""
+    network = Firstsight(
+        torch.nn.Identity(), part.features.shape[1], int(part.labels.max()) + 1, method("firstsight").settings(seed=seed)
+    )
+    with torch.no_grad():
+        network.finish(torch.from_numpy(part.features), torch.from_numpy(part.labels))
+    return network.eval()
+
+
+def rows(network: Firstsight, features: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Features as the fitted network's register compares them."""
+    with torch.no_grad():
+        return np.asarray(network.projected(torch.from_numpy(features)).numpy())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data")
+    parser.add_argument("root", type=Path, nargs="?")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--backbone", default="efficientnet-lite2")
+    parser.add_argument("--weights")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--bf16", action="store_true")
+    options = parser.parse_args()
+    settings = method("firstsight").settings(backbone=options.backbone, weights=options.weights)
+    with tempfile.TemporaryDirectory() as folder:
+        support, query = _moths(Path(folder)) if options.data == "moths" else _split(options.data, options.root)
+        held, known = {}, {name: i for i, name in enumerate(support.categories)}
+        for name, images in (("support", support), ("query", query)):
+            held[f"{name}_features"] = _encoded(images, settings, options.device, not options.bf16)
+            names = [images.categories[label] for label in images.labels]
+            held[f"{name}_labels"] = np.array([known.setdefault(each, len(known)) for each in names])
+    np.savez(options.out, **held)
+
+
+def _split(data: str, root: Path) -> tuple[LabelledImages, LabelledImages]:
+    of, images = open_data(data, root)
+    return split_of(of, images).apply(images)
+
+
+def _moths(folder: Path) -> tuple[LabelledImages, LabelledImages]:
+    draw(folder)
+    return read_images(folder / "support"), read_images(folder / "stream")
+
+
+def _encoded(images: LabelledImages, settings: Settings, device: str, exact: bool) -> NDArray[np.float32]:
+    model = Model.assemble(settings, [Category("all", 1)], torch.device(device), blank=False)
+    model.exact = exact
+    return encode_images(model, images.images, Bars()).features
+
+
+if __name__ == "__main__":
+    main()
