@@ -52,7 +52,10 @@ def load(path: Path) -> tuple[Part, Part]:
 def fitted(part: Part, seed: int = 0) -> Firstsight:
     """The method `firstsight`, taught these features."""
     network = Firstsight(
-        torch.nn.Identity(), part.features.shape[1], int(part.labels.max()) + 1, method("firstsight").settings(seed=seed)
+        torch.nn.Identity(),
+        part.features.shape[1],
+        int(part.labels.max()) + 1,
+        method("firstsight").settings(seed=seed),
     )
     with torch.no_grad():
         network.finish(torch.from_numpy(part.features), torch.from_numpy(part.labels))

@@ -26,7 +26,22 @@ from sklearn.cluster import KMeans
 
 from firstsight.accuracy import matched, strict_accuracy
 
-SIZES = [(2, 2), (2, 8), (3, 2), (3, 10), (3, 30), (4, 5), (4, 16), (6, 4), (6, 16), (8, 16), (9, 8), (9, 25), (12, 2), (12, 12)]
+SIZES = [
+    (2, 2),
+    (2, 8),
+    (3, 2),
+    (3, 10),
+    (3, 30),
+    (4, 5),
+    (4, 16),
+    (6, 4),
+    (6, 16),
+    (8, 16),
+    (9, 8),
+    (9, 25),
+    (12, 2),
+    (12, 12),
+]
 ARRIVING = 15  # images of every category
 LEAST_NEW = 3  # categories
 BINS = 15
@@ -94,7 +109,9 @@ def calibration_error(lines: Sequence[dict[str, Any]]) -> float:
     """How far confidence is from the share that is right, in bins of as many answers."""
     sure, right = (np.concatenate([line[key] for line in lines]) for key in ("confidence", "right"))
     parts = np.array_split(np.argsort(sure, kind="stable"), BINS)
-    return float(sum(len(part) * abs(sure[part].mean() - right[part].mean()) for part in parts if len(part)) / len(sure))
+    return float(
+        sum(len(part) * abs(sure[part].mean() - right[part].mean()) for part in parts if len(part)) / len(sure)
+    )
 
 
 def main() -> None:
@@ -121,7 +138,9 @@ def main() -> None:
 
 
 def report(lines: Sequence[dict[str, Any]]) -> None:
-    print("| data, categories x images | All / Old / New | k-means, All / New | own | called new | found / true | calibration error |")
+    print(
+        "| data, categories x images | All / Old / New | k-means, All / New | own | called new | found / true | calibration error |"
+    )
     print("|---|---|---|---|---|---|---|")
     groups = {f"{line['categories']} x {line['images']}": [] for line in lines}
     groups |= {"2 and 3": [], "4 and more": []}

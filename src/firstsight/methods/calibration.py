@@ -47,15 +47,17 @@ def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int, pri
     """The concentration that tells new categories best, and the sharpness that makes confidence honest."""
     categories = len(np.unique(labels))
     if categories < FEWEST or len(labels) == categories:
-        return Calibration(prior.concentration, prior.sharpness)
+        dimensions = min(dimensions, features.shape[1])
+        return Calibration(prior.concentration_in(dimensions), prior.sharpness_in(dimensions))
     generator = np.random.default_rng(seed)
     draws = int(np.clip(ARRIVING / (len(labels) / 2), *TRIALS))  # all images of a third, a quarter of the others'
     draws = min(draws, comb(categories, max(1, categories // 3)))  # as many thirds as there are
     news = random_thirds(labels, draws, generator)
     streams = [simulated(labels, new, generator, TEACHING) for new in news]
     trials = [Trial(features, labels, dimensions, stream, prior) for stream in streams]
-    concentration = best_concentration([trial.corrected() for trial in trials], prior)
-    sharpness = best_sharpness([trial.forecast(concentration) for trial in trials], prior)
+    dimensions = trials[0].rows.shape[1]
+    concentration = best_concentration([trial.corrected() for trial in trials], dimensions, prior)
+    sharpness = best_sharpness([trial.forecast(concentration) for trial in trials], dimensions, prior)
     return Calibration(concentration, sharpness, float(np.mean([_weight(trial.counts) for trial in trials])))
 
 
@@ -67,7 +69,7 @@ class Trial:
     ) -> None:
         taught, own = np.unique(labels[stream.teaching], return_inverse=True)
         space = fit_space(features[stream.teaching], own, dimensions, prior)
-        self.spread = Spread(space.within, space.between, prior.concentration)
+        self.spread = Spread(space.within, space.between, prior.concentration_in(len(space.within)))
         teaching = space.projection(features[stream.teaching])
         self.counts, self.sums = np.bincount(own), np.zeros((len(taught), teaching.shape[1]))
         np.add.at(self.sums, own, teaching)
@@ -96,14 +98,14 @@ class Trial:
         return behind, matched(self.truth, np.array(category))
 
 
-def best_concentration(streams: Sequence[Corrected], prior: Prior = PRIOR) -> float:
+def best_concentration(streams: Sequence[Corrected], dimensions: int, prior: Prior = PRIOR) -> float:
     """The concentration under which the truth is most probable, given the prior; log odds are sharpened as suits best.
 
     Who mistakes the first image of a category for another may lose all its images: it counts as the root of their
     number.
     """
-    usual = np.array([prior.concentration, log(prior.sharpness)])
-    spread = np.array([prior.concentration_spread, prior.sharpness_spread])
+    usual = np.array([prior.concentration_in(dimensions), log(prior.sharpness_in(dimensions))])
+    spread = np.array([prior.concentration_spread * dimensions, prior.sharpness_spread])
 
     def loss(at: Floats) -> tuple[float, Floats]:
         losses, slopes = zip(*(_weighed_loss(stream, float(at[0]), exp(at[1])) for stream in streams), strict=True)
@@ -129,13 +131,15 @@ def _weighed_loss(stream: Corrected, concentration: float, sharpness: float) -> 
     return loss, np.array([excess[:, new].sum(), (excess * odds).sum()])
 
 
-def best_sharpness(forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], prior: Prior = PRIOR) -> float:
+def best_sharpness(
+    forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], dimensions: int, prior: Prior = PRIOR
+) -> float:
     """The sharpness under which confidence is the best forecast of being right, given the prior."""
     images = float(np.mean([len(right) for _, right in forecasts]))
 
     def loss(at: float) -> float:
-        off = (at - log(prior.sharpness)) / prior.sharpness_spread
-        return _log_loss(forecasts, exp(at)) + 0.5 * off**2 / (images * prior.independent)
+        off = (at - log(prior.sharpness_in(dimensions))) / prior.sharpness_spread
+        return _log_loss(forecasts, exp(at)) + 0.5 * off**2 / (images * prior.independent_images)
 
     bounds = [log(sharpness) for sharpness in SHARPNESSES]
     return exp(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6}).x)

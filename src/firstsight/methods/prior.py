@@ -1,8 +1,8 @@
 """What is believed of categories before a support set says more. Ships with the package, since few images say little.
 
-Everything is in units free of backbone and scale: variances are ratios to the variance within categories where the
-projection made that 1, log odds are of 192 such dimensions. Where the values come from, and how well those found on one
-data set do on another: docs/firstsight.md.
+Everything is in units free of backbone and scale: variances are ratios to the variance within categories, which the
+projection made 1, and log odds are for every dimension. Where the values come from, and how well those found on one data
+set do on another: docs/firstsight.md.
 """
 
 from __future__ import annotations
@@ -21,11 +21,17 @@ class Prior:
     level_weight: float = 3.0  # categories that is worth
     leading: float = 5.0  # how many times as large B / W is where they do
     shape_weight: float = 8.0  # categories' worth of belief that B / W is the same throughout either part
-    concentration: float = 9.0
-    concentration_spread: float = 3.0
-    sharpness: float = 0.15
+    concentration: float = 9 / 192  # for every dimension, as all log odds are sums over them
+    concentration_spread: float = 3 / 192
+    independent_dimensions: float = 29.0  # as many as say something of their own: log odds count all
     sharpness_spread: float = 0.5  # of its logarithm
-    independent: float = 0.2  # share of a stream's images whose answers are right or wrong for reasons of their own
+    independent_images: float = 0.2  # share of a stream's answers that are right or wrong for reasons of their own
+
+    def concentration_in(self, dimensions: int) -> float:
+        return self.concentration * dimensions
+
+    def sharpness_in(self, dimensions: int) -> float:
+        return min(1.0, self.independent_dimensions / dimensions)
 
 
 PRIOR = Prior()

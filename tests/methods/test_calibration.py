@@ -1,0 +1,159 @@
+"""How readily categories are born: a stream that is corrected at once, and what is found on it."""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from clouds import clouds
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.optimize import approx_fprime
+from torch import nn
+
+from firstsight.methods.calibration import Calibration, _weighed_loss, best_concentration, best_sharpness, calibrated
+from firstsight.methods.catalogue import method
+from firstsight.methods.corrected import NEVER, Corrected, corrected
+from firstsight.methods.firstsight import Firstsight
+from firstsight.methods.prior import PRIOR, Prior
+from firstsight.register.statistics import Spread, StatisticsRegister
+
+
+@given(st.integers(0, 1000), st.integers(1, 4), st.integers(1, 6), st.integers(1, 25))
+@settings(max_examples=25)
+def test_a_corrected_stream_is_what_a_register_that_is_told_the_truth_weighs(
+    seed: int, known: int, news: int, images: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    spread = Spread(generator.uniform(0.5, 2, 5), generator.uniform(0.5, 9, 5), concentration=0.0, enough=6.0)
+    counts, sums = generator.integers(1, 8, known), generator.standard_normal((known, 5)) * 9
+    rows, drawn = generator.standard_normal((images, 5)) * 4, generator.integers(0, known + news, images)
+    at = {category: category for category in range(known)}
+    labels = np.array([at.setdefault(category, len(at)) for category in drawn.tolist()])
+    found = corrected(spread, counts.astype(np.float64), sums, rows, labels)
+    register = StatisticsRegister(spread, [f"c{i}" for i in range(known)], counts, sums)
+    for row, label, odds, truth in zip(rows, labels, found.log_odds, found.truth, strict=True):
+        distances = register.distances(row)
+        assert -odds[: len(distances)] == pytest.approx(distances, abs=1e-8)
+        assert (odds[len(distances) : -1] == NEVER).all()
+        assert truth == (label if label < len(distances) else len(odds) - 1)
+        position = int(label) if label < len(distances) else len(register.names)
+        if register._learns_on(position):
+            register.learn(row, register.names[label] if label < len(distances) else register.next_name())
+
+
+def stream(seed: int = 0) -> Corrected:
+    """Forty images, three categories there from the start and one that is not."""
+    generator = np.random.default_rng(seed)
+    odds, truth = generator.normal(0, 6, (40, 5)), generator.integers(0, 3, 40)
+    odds[:, 3], odds[:, 4], truth[::8] = NEVER, 0.0, 4
+    odds[np.arange(40), truth] += 8 * (truth < 4)
+    return Corrected(odds, truth, expected=9.0)
+
+
+def test_the_slope_of_the_loss_is_its_slope() -> None:
+    at = np.array([2.0, log(0.3)])
+    slope = approx_fprime(at, lambda x: _weighed_loss(stream(), x[0], exp(x[1]))[0], 1e-6)
+    assert _weighed_loss(stream(), at[0], exp(at[1]))[1] == pytest.approx(slope, rel=1e-3)
+
+
+def test_a_missed_birth_counts_as_the_root_of_a_categorys_images() -> None:
+    """One image of a category that is not there, log odds all 0 but its own: probability 1/2, weight 3."""
+    one = Corrected(np.array([[0.0, 0.0]]), np.array([1]), expected=9.0)
+    assert _weighed_loss(one, 0.0, 1.0)[0] == pytest.approx(3 * log(2))
+
+
+def test_the_concentration_is_where_the_loss_is_least() -> None:
+    free = Prior(concentration_spread=1e6, sharpness_spread=1e6)
+    best = best_concentration([stream(0), stream(1)], 192, free)
+
+    def least(concentration: float) -> float:
+        losses = [[_weighed_loss(stream(i), concentration, exp(s))[0] for i in (0, 1)] for s in np.linspace(-5, 1, 200)]
+        return float(np.min(np.mean(losses, axis=1)))
+
+    assert least(best) < min(least(best - 0.5), least(best + 0.5))
+
+
+def test_few_images_leave_the_prior_as_it_is() -> None:
+    nothing = Corrected(np.array([[5.0, 0.0]]), np.array([0]), expected=1.0)
+    assert best_concentration([nothing], 192) == pytest.approx(9, abs=1)
+    assert best_sharpness([([np.array([5.0, 0.0])], np.array([True]))], 192) == pytest.approx(29 / 192, rel=0.5)
+
+
+def test_who_is_often_wrong_is_less_sure() -> None:
+    behind = [np.array([0.0, 20.0])] * 100
+    often, seldom = (best_sharpness([(behind, np.arange(100) % part > 0)], 192) for part in (2, 20))
+    assert often < seldom
+
+
+@pytest.mark.parametrize(("categories", "images"), [(1, 1), (1, 5), (2, 2), (5, 1)])
+def test_where_nothing_can_be_simulated_the_prior_decides(categories: int, images: int) -> None:
+    """9 nats in 192 dimensions are 9/16 in 12, which are so few that each says something of its own."""
+    assert calibrated(*clouds(categories, images), 12, seed=0) == Calibration(pytest.approx(9 / 16), 1.0)
+
+
+SCENES = {"few categories": (3, 6, 3.0), "few images": (12, 2, 3.0), "hard": (10, 12, 1.0), "easy": (20, 12, 4.0)}
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_a_fit_hardly_changes_where_features_hardly_do(scene: str) -> None:
+    """1e-6 of noise: log odds of every support image within 1e-3 nats, the projection within 1e-3 of its norm."""
+    categories, images, apart = SCENES[scene]
+    features, labels = clouds(categories, images, width=40, apart=apart)
+    noise = 1 + 1e-6 * np.random.default_rng(7).standard_normal(features.shape)
+    one, other = (_fitted(each, labels) for each in (features, features * noise))
+    grams = [(basis := network.basis.double().numpy()) @ basis.T for network in (one, other)]
+    assert np.linalg.norm(grams[0] - grams[1]) < 1e-3 * np.linalg.norm(grams[0])
+    odds = [_log_odds(network, each) for network, each in ((one, features), (other, features * noise))]
+    assert np.abs(odds[0] - odds[1]).max() < 1e-3
+
+
+@pytest.mark.parametrize(("categories", "images"), [(2, 2), (2, 12), (3, 4), (4, 16), (6, 4), (8, 16)])
+def test_small_support_sets_know_their_own_images_and_discover(categories: int, images: int) -> None:
+    """What was taught is offered again; then five more of each category arrive, and of as many new ones."""
+    features, labels = clouds(2 * categories, images + 5, width=40, apart=2.0)
+    taught = (labels < categories) & (np.arange(len(labels)) % (images + 5) < images)
+    network = _fitted(features[taught], labels[taught])
+    register = network.register([str(i) for i in range(categories)])
+    assert [register.match(row).category for row in _rows(network, features[taught])] == [
+        str(label) for label in labels[taught]
+    ]
+    arriving = np.random.default_rng(0).permutation(np.flatnonzero(~taught))
+    answers = register.assign_many(_rows(network, features[arriving]))
+    known = labels[arriving] < categories
+    assert (answers.category[known] == labels[arriving][known]).mean() > 0.8
+    assert (answers.category[~known] >= categories).mean() > 0.8
+
+
+def test_one_large_category_is_not_what_all_are_measured_by() -> None:
+    sizes = [300, 2, 2, 2, 1]
+    features, labels = clouds(5, 300, width=40, apart=2.0)
+    some = np.concatenate([np.flatnonzero(labels == category)[:size] for category, size in enumerate(sizes)])
+    network = _fitted(features[some], labels[some])
+    register = network.register(list("abcde"))
+    own = [
+        register.match(row).category == "abcde"[label]
+        for row, label in zip(_rows(network, features[some]), labels[some], strict=True)
+    ]
+    assert np.mean(own) > 0.95
+
+
+def _fitted(features: NDArray[Any], labels: NDArray[np.int64]) -> Firstsight:
+    network = Firstsight(nn.Identity(), features.shape[1], int(labels.max()) + 1, method("firstsight").settings())
+    with torch.no_grad():
+        network.finish(torch.from_numpy(features), torch.from_numpy(labels))
+    return network
+
+
+def _rows(network: Firstsight, features: NDArray[Any]) -> NDArray[np.float32]:
+    with torch.no_grad():
+        return np.asarray(network.projected(torch.from_numpy(features)).numpy())
+
+
+def _log_odds(network: Firstsight, features: NDArray[Any]) -> NDArray[np.float64]:
+    register = network.register([str(i) for i in range(network.categories)])
+    return np.array([register.distances(row.astype(np.float64)) for row in _rows(network, features)])
