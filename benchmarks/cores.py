@@ -1,11 +1,11 @@
 """What threads cost: `fit` and `benchmark` alone, beside busy processes, and with more threads than cores.
 
-    uv run --all-extras python benchmarks/cores.py [--images N] [--methods NAMES] [--jobs N,N] [--json FILE] [SETTINGS]
+    uv run --all-extras python benchmarks/cores.py
 
 Everything is a ratio to the baseline of the same run: one thread (OMP_NUM_THREADS=1), nobody else at work. A busy
 neighbour is a process per core that does nothing but count. Seconds on the clock are the user's, and depend on what
 else the machine does; CPU-seconds are all the processes of a command take together, and tell waiting awake from work.
-SETTINGS such as `--image-size 128` are for every training.
+Further words, such as `--image-size 128`, are settings of every training.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("FIRSTSIGHT_"):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("PYTHONSAFEPATH", "")  # which the command sets for its process, and this is the tests' own
 
 
 @pytest.fixture(scope="session")

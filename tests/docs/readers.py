@@ -85,7 +85,7 @@ def statistics(path: Path) -> None:
 
 def make_small(monkeypatch: pytest.MonkeyPatch, tiny: dict[str, Any]) -> None:
     """Tiny networks behind every backbone's name, few categories, and settings for a second of training."""
-    for name, value in SETTINGS.items():
+    for name, value in {**SETTINGS, "IMAGE_SIZE": tiny["image_size"]}.items():
         monkeypatch.setenv(f"FIRSTSIGHT_{name}", str(value))
     build = backbones.build
 

@@ -1,8 +1,8 @@
 """What is believed of categories before a support set says more. Ships with the package, since few images say little.
 
 Everything is in units free of backbone and scale: variances are ratios to the variance within categories, which the
-projection made 1, and log odds are for every dimension. Where the values come from, and how well those found on one data
-set do on another: docs/firstsight.md.
+projection made 1, and log odds are for every dimension. Where the values come from, and how well those found on one
+data set do on another: docs/firstsight.md.
 """
 
 from __future__ import annotations

@@ -52,9 +52,9 @@ def fit_space(features: Floats, labels: Labels, dimensions: int, prior: Prior = 
     def axes_without(some: Floats) -> Floats:
         return axes_of_few(some, dimensions) if few else axes_again(some, axes)
 
-    unseen = _held_out(features, labels, axes_without, parts)
-    within = _within(unseen, parts, prior)
-    between = _between(unseen, within, parts, prior)
+    left_out = _held_out(features, labels, axes_without, parts)
+    within = _within(left_out, parts, prior)
+    between = _between(left_out, within, parts, prior)
     within[parts.leading :] = _also_of_seen(within, rows, labels, parts)[parts.leading :]
     return Space(projection, within, np.maximum(between, LEAST * within))
 
@@ -101,7 +101,7 @@ class _Parts:
 
 
 @dataclass(frozen=True)
-class _Unseen:
+class _LeftOut:
     """Sums of squares over categories that were left out, for every dimension, and what they are sums of."""
 
     scatter: Floats  # of images around their category's mean
@@ -112,7 +112,7 @@ class _Unseen:
     led: bool  # whether any projection had leading dimensions
 
 
-def _held_out(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats], parts: _Parts) -> _Unseen:
+def _held_out(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats], parts: _Parts) -> _LeftOut:
     """Leave out a part of the categories in turn, project by the others, and sum up where the left out ones lie."""
     counts = np.bincount(labels)
     scatter, means, categories, freedom = np.zeros(parts.width), np.zeros(parts.width), 0, 0
@@ -129,30 +129,30 @@ def _held_out(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floa
         origin = known / (known + 1)  # which is but a mean of so many
         means += origin * parts.from_fewer(np.square(centres).sum(axis=0), fewer)
         categories, freedom = categories + len(centres), freedom + len(own) - len(centres)
-    return _Unseen(scatter, freedom, means, categories, float((1 / counts).mean()), len(counts) > 2)
+    return _LeftOut(scatter, freedom, means, categories, float((1 / counts).mean()), len(counts) > 2)
 
 
-def _within(unseen: _Unseen, parts: _Parts, prior: Prior) -> Floats:
+def _within(left_out: _LeftOut, parts: _Parts, prior: Prior) -> Floats:
     believed = np.full(parts.width, prior.resting_within)
     believed[: parts.leading] = prior.leading_within
-    measured, freedom = parts.smooth(unseen.scatter, SMOOTH / max(unseen.freedom, 1)), np.full(parts.width, 1.0)
-    freedom *= unseen.freedom
-    if not unseen.led:
+    measured, freedom = parts.smooth(left_out.scatter, SMOOTH / max(left_out.freedom, 1)), np.full(parts.width, 1.0)
+    freedom *= left_out.freedom
+    if not left_out.led:
         measured[: parts.leading] = freedom[: parts.leading] = 0
     return np.asarray((prior.within_weight * believed + measured) / (prior.within_weight + freedom))
 
 
-def _between(unseen: _Unseen, within: Floats, parts: _Parts, prior: Prior) -> Floats:
+def _between(left_out: _LeftOut, within: Floats, parts: _Parts, prior: Prior) -> Floats:
     """Measured, mixed with a belief: one level where known categories do not differ, a multiple of it where they do."""
-    count, rest = unseen.categories, slice(parts.leading, None)
-    measured = parts.smooth(unseen.means / max(count, 1), SMOOTH / max(count, 1)) - within * unseen.share
+    count, rest = left_out.categories, slice(parts.leading, None)
+    measured = parts.smooth(left_out.means / max(count, 1), SMOOTH / max(count, 1)) - within * left_out.share
     level = prior.level
     if count and parts.leading < parts.width:
         found = max(float(measured[rest].mean() / within[rest].mean()), LEAST_LEVEL)
         level = (prior.level_weight * prior.level + count * found) / (prior.level_weight + count)
     believed, counts = level * within, np.full(parts.width, float(count))
     believed[: parts.leading] *= prior.leading
-    if not unseen.led:
+    if not left_out.led:
         counts[: parts.leading] = 0
     mixed = prior.shape_weight * believed + counts * np.maximum(measured, 0)
     return np.asarray(mixed / (prior.shape_weight + counts))
