@@ -1,9 +1,11 @@
 """Features of a data set, encoded once: what the scripts beside this one fit hundreds of times.
 
     python reproductions/features.py cub cub.tar --out cub.npz --backbone efficientnet-lite2
+    python reproductions/features.py cub cub.tar --out cub-once.npz --once
 
-`moths` draws its own images and needs no file. With --bf16 a GPU encodes as it does when it answers, without in plain
-fp32. The settings of the machine count: run it with OMP_NUM_THREADS=1, or held to AVX2, to see another machine's.
+`moths` draws its own images and needs no file. With --once there is no second look. With --bf16 a GPU encodes as it
+does when it answers, without in plain fp32. The settings of the machine count: run it with OMP_NUM_THREADS=1, or held
+to AVX2, to see another machine's.
 """
 
 from __future__ import annotations
@@ -51,12 +53,8 @@ def load(path: Path) -> tuple[Part, Part]:
 
 def fitted(part: Part, seed: int = 0) -> Firstsight:
     """The method `firstsight`, taught these features."""
-    network = Firstsight(
-        torch.nn.Identity(),
-        part.features.shape[1],
-        int(part.labels.max()) + 1,
-        method("firstsight").settings(seed=seed),
-    )
+    width, categories = part.features.shape[1], int(part.labels.max()) + 1
+    network = Firstsight(torch.nn.Identity(), width, categories, method("firstsight").settings(seed=seed))
     with torch.no_grad():
         network.finish(torch.from_numpy(part.features), torch.from_numpy(part.labels))
     return network.eval()
@@ -77,8 +75,11 @@ def main() -> None:
     parser.add_argument("--weights")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--once", action="store_true", help="without the second look")
     options = parser.parse_args()
-    settings = method("firstsight").settings(backbone=options.backbone, weights=options.weights)
+    settings = method("firstsight").settings(
+        backbone=options.backbone, weights=options.weights, second_look=not options.once
+    )
     with tempfile.TemporaryDirectory() as folder:
         support, query = _moths(Path(folder)) if options.data == "moths" else _split(options.data, options.root)
         held, known = {}, {name: i for i, name in enumerate(support.categories)}

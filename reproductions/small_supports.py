@@ -3,8 +3,8 @@
     python reproductions/small_supports.py cub.npz pets.npz --out small.jsonl --scenes 12
 
 Scenes are drawn from a support set: some of its categories with a few images teach, others of their images and as many
-new categories arrive. Writes a line per scene, and prints the means: accuracy, that of k-means told the number, how many
-taught images are called new when they are offered again, and the expected calibration error. Features come from
+new categories arrive. Writes a line per scene, and prints the means: accuracy, that of k-means told the number, how
+many taught images are called new when they are offered again, and the expected calibration error. Features come from
 reproductions/features.py.
 """
 
@@ -27,21 +27,9 @@ from sklearn.cluster import KMeans
 from firstsight.accuracy import matched, strict_accuracy
 
 SIZES = [
-    (2, 2),
-    (2, 8),
-    (3, 2),
-    (3, 10),
-    (3, 30),
-    (4, 5),
-    (4, 16),
-    (6, 4),
-    (6, 16),
-    (8, 16),
-    (9, 8),
-    (9, 25),
-    (12, 2),
+    (2, 2), (2, 8), (3, 2), (3, 10), (3, 30), (4, 5), (4, 16), (6, 4), (6, 16), (8, 16), (9, 8), (9, 25), (12, 2),
     (12, 12),
-]
+]  # fmt: skip
 ARRIVING = 15  # images of every category
 LEAST_NEW = 3  # categories
 BINS = 15
@@ -93,8 +81,8 @@ def played(support: Part, scene: Scene) -> dict[str, Any]:
         **_accuracy("k-means ", stream.labels, clusters, known),
         "own": 100 * float(np.mean([name == str(label) for name, label in zip(again, taught.labels, strict=True)])),
         "called new": 100 * float(np.mean([name is None for name in again])),
-        "found": int(len(np.unique(answers.category))),
-        "there": int(len(np.unique(stream.labels))),
+        "found": len(np.unique(answers.category)),
+        "there": len(np.unique(stream.labels)),
         "confidence": answers.confidence.tolist(),
         "right": matched(stream.labels, answers.category).tolist(),
     }
@@ -109,9 +97,8 @@ def calibration_error(lines: Sequence[dict[str, Any]]) -> float:
     """How far confidence is from the share that is right, in bins of as many answers."""
     sure, right = (np.concatenate([line[key] for line in lines]) for key in ("confidence", "right"))
     parts = np.array_split(np.argsort(sure, kind="stable"), BINS)
-    return float(
-        sum(len(part) * abs(sure[part].mean() - right[part].mean()) for part in parts if len(part)) / len(sure)
-    )
+    off = [len(part) * abs(sure[part].mean() - right[part].mean()) for part in parts if len(part)]
+    return float(sum(off) / len(sure))
 
 
 def main() -> None:
@@ -139,14 +126,15 @@ def main() -> None:
 
 def report(lines: Sequence[dict[str, Any]]) -> None:
     print(
-        "| data, categories x images | All / Old / New | k-means, All / New | own | called new | found / true | calibration error |"
+        "| data, categories x images | All / Old / New | k-means, All / New | own | called new | found / true ", end=""
     )
+    print("| calibration error |")
     print("|---|---|---|---|---|---|---|")
-    groups = {f"{line['categories']} x {line['images']}": [] for line in lines}
-    groups |= {"2 and 3": [], "4 and more": []}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
-        groups[f"{line['categories']} x {line['images']}"].append(line)
-        groups["2 and 3" if line["categories"] < 4 else "4 and more"].append(line)
+        groups.setdefault(f"{line['categories']} x {line['images']}", []).append(line)
+    for line in lines:
+        groups.setdefault("2 and 3" if line["categories"] < 4 else "4 and more", []).append(line)
     for name, some in groups.items():
         mean = {key: np.mean([line[key] for line in some]) for key in some[0] if isinstance(some[0][key], int | float)}
         print(

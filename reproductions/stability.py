@@ -77,11 +77,8 @@ def with_noise(part: Part, noise: float, generator: np.random.Generator) -> Part
 def one_fit(support: Part, query: Part) -> dict[str, Any]:
     network = fitted(support)
     names = [str(i) for i in range(network.categories)]
-    start, own, stream = (
-        network.register(names),
-        rows(network, support.features).astype(np.float64),
-        rows(network, query.features),
-    )
+    start, own = network.register(names), rows(network, support.features).astype(np.float64)
+    stream = rows(network, query.features)
     answers, accuracies = [], []
     for order in random_orders(len(stream), ORDERS):
         category = network.register(names).assign_many(stream[order]).category
@@ -105,9 +102,8 @@ def print_table(options: argparse.Namespace) -> None:
         own = [line for line in lines if (line["data"], line["size"]) == (data, size)]
         for name in dict.fromkeys(line["name"] for line in own):
             some = [line for line in own if line["name"] == name]
-            print(
-                f"| {data}, {size} | {name}{f', {len(some)} fits' if len(some) > 1 else ''} | {compared(own[0], some)} |"
-            )
+            fits = f", {len(some)} fits" if len(some) > 1 else ""
+            print(f"| {data}, {size} | {name}{fits} | {compared(own[0], some)} |")
 
 
 def compared(first: dict[str, Any], some: Sequence[dict[str, Any]]) -> str:

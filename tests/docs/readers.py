@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -54,6 +55,10 @@ def fill(home: Path, swatches: Path, sure_model: Path, tiny: dict[str, Any]) -> 
     (example,) = blocks(ROOT / "docs" / "methods.md", "python")
     (home / "mine.py").write_text(example)
     statistics(home / "unsure.db")
+    for name in ("cub", "cub-once", "pets"):
+        clouds(home / f"{name}.npz")
+    answered = {"concentration": 9.0, "sharpness": 0.15, "log_odds": [-3.0], "all": [50.0], "answers": [[0, 1]]}
+    (home / "fits.jsonl").write_text(json.dumps({"data": "cub", "size": "whole", "name": "native", **answered}) + "\n")
 
 
 def downloads(home: Path, images: Path) -> None:
@@ -81,6 +86,19 @@ def statistics(path: Path) -> None:
     maker = Provenance("f" * 64, 1, "cpu", "fp32")
     with Store.create(path, register, maker) as store:
         store.record([Arrival(f"{i}.jpg", bytes([i]) * 32, np.array([i], dtype=np.float32)) for i in range(9)], maker)
+
+
+def clouds(path: Path) -> None:
+    """Features as reproductions/features.py writes them: each category a cloud, a third of them new."""
+    generator = np.random.default_rng(0)
+    centres = generator.standard_normal((12, 16))
+    held: dict[str, Any] = {}
+    for part, categories, images in (("support", 8, 8), ("query", 12, 4)):
+        labels = np.repeat(np.arange(categories), images)
+        features = centres[labels] + 0.3 * generator.standard_normal((len(labels), 16))
+        features /= np.linalg.norm(features, axis=1, keepdims=True)
+        held |= {f"{part}_features": features.astype(np.float32), f"{part}_labels": labels}
+    np.savez(path, **held)
 
 
 def make_small(monkeypatch: pytest.MonkeyPatch, tiny: dict[str, Any]) -> None:

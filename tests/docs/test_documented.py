@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,6 +75,7 @@ FEWER: dict[str, dict[str, Any]] = {
     "benchmarks/register.py": {"CATEGORIES": (10, 20), "CODES": 100, "STREAM": 100, "TRUE": 10},
     "benchmarks/store.py": {"CATEGORIES": 5},
     "reproductions/ablate.py": {"REPEATS": 1},
+    "reproductions/small_supports.py": {"SIZES": [(2, 2), (4, 4)], "ProcessPoolExecutor": ThreadPoolExecutor},
 }
 
 
