@@ -1,142 +1,147 @@
 """What each part of the method `firstsight` gives, without a look at a query stream.
 
-    python reproductions/ablate.py cub cub.tar --backbone efficientnet-lite2 --out ablation.jsonl
+    python reproductions/ablate.py cub.npz --out ablation.jsonl
+    python reproductions/ablate.py cub.npz --out ablation.jsonl --one-look cub-once.npz
 
-Only the support set is read. Half of its categories play new ones, eight times; every variant is scored on the same
-simulated streams, each with the shape and at the concentration that suit it best. Prints a table, and appends a line
-per variant.
+Only the support set is read. A third of its categories play new ones, eight times; every variant is scored on the same
+simulated streams, at the concentration that the method would find for it. Prints a table, and appends a line per
+variant. Features come from reproductions/features.py, those of one look with its flag --once.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
+from features import load
 
 from firstsight.accuracy import strict_accuracy
-from firstsight.cli.console import Bars
-from firstsight.data.benchmarks import open_data, split_of
 from firstsight.evaluate.provenance import provenance
-from firstsight.evaluate.stream import encode_images
-from firstsight.methods.calibration import CONCENTRATIONS, COUNT_MATTERS, Shape, Trial
-from firstsight.methods.catalogue import method
-from firstsight.methods.discriminant import Floats, Labels, fit_projection, spread_of
+from firstsight.methods import calibration, discriminant, space
+from firstsight.methods.calibration import TEACHING, Trial, best_concentration
+from firstsight.methods.discriminant import Floats, Labels, Projection, category_means, fit_projection
 from firstsight.methods.firstsight import DIMENSIONS
-from firstsight.methods.model import Category, Model
-from firstsight.methods.simulation import halves, simulated
+from firstsight.methods.prior import PRIOR, Prior
+from firstsight.methods.simulation import random_thirds, simulated
+from firstsight.methods.space import Space, fit_space
 from firstsight.protocols import CONFIRMED
-from firstsight.register.statistics import StatisticsRegister
+from firstsight.threads import one_thread
 
 REPEATS = 8
-Scored: TypeAlias = tuple[tuple[Shape, float], list[float]]
+FIGURES = "all", "old", "new", "confirmed", "found"
+NOTHING = 1e-9  # that a belief is worth
+NO_PRIOR = replace(
+    PRIOR,
+    **dict.fromkeys(("within_weight", "level_weight", "shape_weight"), NOTHING),
+    **dict.fromkeys(("concentration_spread", "sharpness_spread"), 1 / NOTHING),
+)
 
 
-class Fixed(StatisticsRegister):
-    """Categories stay as they were founded."""
+@dataclass(frozen=True)
+class Variant:
+    """What is other than in the method."""
 
-    def _take(self, position: int, row: Floats) -> None:
-        if position >= len(self._counts) or self._counts[position] == 0:
-            super()._take(position, row)
+    features: Floats
+    dimensions: int = DIMENSIONS
+    prior: Prior = PRIOR
+    spread: Mapping[str, Any] = field(default_factory=dict)
+    instead: tuple[ModuleType, str, Any] | None = None  # a name of a module, and what it stands for
+
+
+def variants(features: Floats, labels: Labels, once: Floats | None) -> dict[str, Variant]:
+    some = {} if once is None else {"one look": Variant(once)}
+    raw = np.sign(features) * features**2
+    most = float(np.bincount(labels).max())  # rows that a category can have learned from
+    return {
+        "all parts": Variant(features),
+        **some,
+        "no square root": Variant(raw / np.linalg.norm(raw, axis=1, keepdims=True)),
+        # where means do not differ every basis is as good to `eigh`, and rounding picks one
+        "LAPACK's basis where labels say nothing": Variant(features, instead=(discriminant, "TELLING", 0.0)),
+        "only where known categories differ": Variant(features, instead=(calibration, "fit_space", leading)),
+        "W of unseen categories alone": Variant(features, instead=(space, "_also_of_seen", unchanged)),
+        "spread of what was fitted on": Variant(features, instead=(space, "_held_out", fitted_on)),
+        "no prior": Variant(features, prior=NO_PRIOR),
+        "a mean believed as it is": Variant(features, spread={"trusted": most}),
+        "categories learn on": Variant(features, spread={"enough": np.inf}),
+        "categories stay as founded": Variant(features, spread={"enough": 1.0}),
+        "128 dimensions": Variant(features, 128),
+        "256 dimensions": Variant(features, 256),
+    }
+
+
+def leading(features: Floats, labels: Labels, dimensions: int, prior: Prior) -> Space:
+    """Without the dimensions in which the means of known categories do not differ."""
+    whole, keep = fit_space(features, labels, dimensions, prior), slice(int(labels.max()))
+    projection = Projection(whole.projection.mean, whole.projection.matrix[:, keep])
+    return Space(projection, whole.within[keep], whole.between[keep])
+
+
+def unchanged(within: Floats, *_: Any) -> Floats:
+    return within
+
+
+def fitted_on(
+    features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats], parts: space._Parts
+) -> space._Unseen:
+    """The sums over categories left out, taken over those that the projection was fitted on."""
+    rows = fit_projection(features, labels, axes_of(features))(features)
+    centres, counts = category_means(rows, labels), np.bincount(labels)
+    count = len(counts)
+    scatter = np.square(rows - centres[labels]).sum(axis=0)
+    means = np.square(centres).sum(axis=0) * count / (count - 1)  # they lie around their own mean
+    return space._Unseen(scatter, len(labels) - count, means, count, float((1 / counts).mean()), led=True)
+
+
+@one_thread()
+def score(variant: Variant, labels: Labels) -> tuple[float, Floats]:
+    """The concentration, and for every stream All, Old and New in per cent, confirmed and found over true ones."""
+    generator = np.random.default_rng(0)
+    news = random_thirds(labels, REPEATS, generator)
+    streams = [simulated(labels, new, generator, TEACHING) for new in news]
+    with patch.object(*variant.instead) if variant.instead else nullcontext():
+        trials = [Trial(variant.features, labels, variant.dimensions, stream, variant.prior) for stream in streams]
+    for trial in trials:
+        trial.spread = replace(trial.spread, **variant.spread)
+    concentration = best_concentration([trial.corrected() for trial in trials], variant.prior)
+    return concentration, np.array([figures(trial, concentration) for trial in trials])
+
+
+def figures(trial: Trial, concentration: float) -> list[float]:
+    category = trial.register(concentration).assign_many(trial.rows).category
+    accuracy = strict_accuracy(trial.truth, category, trial.known)
+    sizes, true = np.bincount(category), len(np.unique(trial.truth))
+    counts = [float((sizes >= least).sum() / true) for least in (CONFIRMED, 1)]
+    return [100 * accuracy.all, 100 * accuracy.old, 100 * accuracy.new, *counts]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data")
-    parser.add_argument("root", type=Path)
-    parser.add_argument("--backbone", default="efficientnet-lite2")
+    parser.add_argument("features", type=Path)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--one-look", type=Path, help="features of the same images without the second look")
     options = parser.parse_args()
-    of, images = open_data(options.data, options.root)
-    support, _ = split_of(of, images).apply(images)
-    names = [Category(name, 1) for name in support.categories]
-
-    def encoded(second_look: bool) -> Floats:
-        settings = method("firstsight").settings(backbone=options.backbone, second_look=second_look)
-        model = Model.assemble(settings, names, torch.device("cpu"), blank=False)
-        return encode_images(model, support.images, Bars()).features.astype(np.float64)
-
-    features, once, labels = encoded(True), encoded(False), np.array(support.labels)
-    raw, known = unit(np.sign(features) * features**2), len(names) // 2 - 1
-    variants: dict[str, Callable[[], Scored]] = {
-        "all parts": lambda: score(features, labels),
-        "one look": lambda: score(once, labels),
-        "the spread as measured": lambda: score(features, labels, shapes=[Shape.MEASURED]),
-        "no square root": lambda: score(raw, labels),
-        "a mean believed as it is": lambda: score(features, labels, trusted=np.inf),
-        "only where known categories differ": lambda: score(features, labels, dimensions=DIMENSIONS, keep=known),
-        "128 dimensions": lambda: score(features, labels, dimensions=128),
-        "256 dimensions": lambda: score(features, labels, dimensions=256),
-        "spread of what was fitted on": lambda: score(features, labels, held_out=False),
-        "categories learn on": lambda: score(features, labels, enough=np.inf),
-        "categories stay as founded": lambda: score(features, labels, kind=Fixed),
-    }
-    for name, run in variants.items():
-        figures = run()
-        line = dict(zip(("all", "old", "new", "confirmed", "found"), figures[1], strict=True))
-        print(f"{name:36s}" + "  ".join(f"{key} {value:.2f}" for key, value in line.items()), *figures[0], flush=True)
-        chosen = {"shape": figures[0][0].name, "concentration": figures[0][1]}
+    support, _ = load(options.features)
+    once = load(options.one_look)[0].features.astype(np.float64) if options.one_look else None
+    made_by = {**provenance("cpu"), "command": shlex.join(["python", "reproductions/ablate.py", *sys.argv[1:]])}
+    for name, variant in variants(support.features.astype(np.float64), support.labels, once).items():
+        concentration, found = score(variant, support.labels)
+        line = dict(zip(FIGURES, found.mean(axis=0).tolist(), strict=True))
+        shown = "  ".join(f"{key} {value:.2f}" for key, value in line.items())
+        print(f"{name:40s}{shown}  concentration {concentration:.1f}", flush=True)
+        line |= {"concentration": concentration, "all of each": found[:, 0].tolist()}
         with options.out.open("a") as file:
-            file.write(json.dumps({"data": of.name, "variant": name, **line, **chosen, **provenance("cpu")}) + "\n")
-
-
-def score(
-    features: Floats,
-    labels: Labels,
-    dimensions: int = DIMENSIONS,
-    trusted: float | None = None,
-    enough: float | None = None,
-    keep: int | None = None,
-    held_out: bool = True,
-    kind: type[StatisticsRegister] = StatisticsRegister,
-    shapes: Sequence[Shape] = tuple(Shape),
-) -> Scored:
-    """The best shape and concentration; with them All, Old, New in per cent, confirmed and found over true ones."""
-    generator = np.random.default_rng(0)
-    streams = [simulated(labels, new, generator) for new in halves(labels, REPEATS, generator)]
-    trials = [Trial(features, labels, dimensions, stream) for stream in streams]
-    for trial, stream in zip(trials, streams, strict=True):
-        if not held_out:
-            own = np.unique(labels[stream.teaching], return_inverse=True)[1]
-            rows = fit_projection(features[stream.teaching], own, dimensions)(features[stream.teaching])
-            within, between = spread_of(rows[:, : len(trial.spread.within)], own)
-            trial.spread = replace(trial.spread, within=within, between=between)
-        if trusted is not None:
-            trial.spread = replace(trial.spread, trusted=trusted)
-        if enough is not None:
-            trial.spread = replace(trial.spread, enough=enough)
-        if keep is not None:
-            spread = trial.spread
-            trial.spread = replace(spread, within=spread.within[:keep], between=spread.between[:keep])
-            trial.sums, trial.rows = trial.sums[:, :keep], trial.rows[:, :keep]
-    scored = [((shape, each), figures(trials, shape, each, kind)) for shape in shapes for each in CONCENTRATIONS]
-    return max(scored, key=lambda each: each[1][0] - 100 * COUNT_MATTERS * abs(np.log(each[1][3])))
-
-
-def figures(trials: list[Trial], shape: Shape, concentration: float, kind: type[StatisticsRegister]) -> list[float]:
-    results = []
-    for trial in trials:
-        names = [str(i) for i in range(len(trial.counts))]
-        within, between = shape.of(trial.spread.within, trial.spread.between)
-        spread = replace(trial.spread, within=within, between=between, concentration=concentration)
-        register = kind(spread, names, trial.counts, trial.sums)
-        category = register.assign_many(trial.rows).category
-        accuracy = strict_accuracy(trial.truth, category, trial.known)
-        sizes, true = np.bincount(category), len(np.unique(trial.truth))
-        counts = [(sizes >= CONFIRMED).sum() / true, (sizes > 0).sum() / true]
-        results.append([100 * accuracy.all, 100 * accuracy.old, 100 * accuracy.new, *counts])
-    means: list[float] = np.mean(results, axis=0).tolist()
-    return means
-
-
-def unit(features: NDArray[np.float64]) -> Floats:
-    return features / np.linalg.norm(features, axis=1, keepdims=True)
+            file.write(json.dumps({"data": options.features.stem, "variant": name, **line, **made_by}) + "\n")
 
 
 if __name__ == "__main__":
