@@ -94,7 +94,8 @@ def test_who_is_often_wrong_is_less_sure() -> None:
 def test_where_nothing_can_be_simulated_the_prior_decides(categories: int, images: int) -> None:
     """9 nats in 192 dimensions are 9/16 in 12, which are so few that each says something of its own."""
     found = calibrated(*clouds(categories, images), 12, seed=0)
-    assert (found.concentration, found.sharpness, found.weight) == (pytest.approx(9 / 16), 1.0, None)
+    assert found.concentration == pytest.approx(9 / 16)
+    assert (found.sharpness, found.weight) == (1.0, None)
 
 
 SCENES = {"few categories": (3, 6, 3.0), "few images": (12, 2, 3.0), "hard": (10, 12, 1.0), "easy": (20, 12, 4.0)}
