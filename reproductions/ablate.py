@@ -113,7 +113,8 @@ def score(variant: Variant, labels: Labels) -> tuple[float, Floats]:
         trials = [Trial(variant.features, labels, variant.dimensions, stream, variant.prior) for stream in streams]
     for trial in trials:
         trial.spread = replace(trial.spread, **variant.spread)
-    concentration = best_concentration([trial.corrected() for trial in trials], variant.prior)
+    dimensions = trials[0].rows.shape[1]
+    concentration = best_concentration([trial.corrected() for trial in trials], dimensions, variant.prior)
     return concentration, np.array([figures(trial, concentration) for trial in trials])
 
 
