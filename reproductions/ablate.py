@@ -69,7 +69,7 @@ def variants(features: Floats, labels: Labels, once: Floats | None) -> dict[str,
         # where means do not differ every basis is as good to `eigh`, and rounding picks one
         "LAPACK's basis where labels say nothing": Variant(features, instead=(discriminant, "TELLING", 0.0)),
         "only where known categories differ": Variant(features, instead=(calibration, "fit_space", leading)),
-        "W of unseen categories alone": Variant(features, instead=(space, "_also_of_seen", unchanged)),
+        "W of left out categories alone": Variant(features, instead=(space, "_also_of_seen", unchanged)),
         "spread of what was fitted on": Variant(features, instead=(space, "_held_out", fitted_on)),
         "no prior": Variant(features, prior=NO_PRIOR),
         "a mean believed as it is": Variant(features, spread={"trusted": most}),
@@ -93,14 +93,14 @@ def unchanged(within: Floats, *_: Any) -> Floats:
 
 def fitted_on(
     features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats], parts: space._Parts
-) -> space._Unseen:
+) -> space._LeftOut:
     """The sums over categories left out, taken over those that the projection was fitted on."""
     rows = fit_projection(features, labels, axes_of(features))(features)
     centres, counts = category_means(rows, labels), np.bincount(labels)
     count = len(counts)
     scatter = np.square(rows - centres[labels]).sum(axis=0)
     means = np.square(centres).sum(axis=0) * count / (count - 1)  # they lie around their own mean
-    return space._Unseen(scatter, len(labels) - count, means, count, float((1 / counts).mean()), led=True)
+    return space._LeftOut(scatter, len(labels) - count, means, count, float((1 / counts).mean()), led=True)
 
 
 @one_thread()
