@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -71,6 +72,11 @@ FEWER: dict[str, dict[str, Any]] = {
         "CATEGORIES": 4,
         "_create": lambda name, size: timm.create_model("test_vit", num_classes=0),
         "subprocess": SimpleNamespace(run=lambda command, **_: app(command[3:], standalone_mode=False)),
+    },
+    "benchmarks/cores.py": {
+        "cases": lambda: {"one thread, alone (the baseline)": SimpleNamespace(threads=None, neighbours=0)},
+        "run": lambda *command, threads: app([*map(str, command)], standalone_mode=False),
+        "_cpu_seconds": time.process_time,
     },
     "benchmarks/register.py": {"CATEGORIES": (10, 20), "CODES": 100, "STREAM": 100, "TRUE": 10},
     "benchmarks/store.py": {"CATEGORIES": 5},

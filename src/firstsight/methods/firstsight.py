@@ -68,8 +68,9 @@ class Firstsight(Projected):
         """Fit the projection to the features of the support set, and find what the register needs."""
         features, truth = rows.cpu().double().numpy(), labels.cpu().numpy()
         some = evenly(truth, max(MOST, 4 * self.categories), np.random.default_rng(self.settings.seed))
-        space = fit_space(features[some], truth[some], self.dimensions)
-        calibration = calibrated(features[some], truth[some], self.dimensions, self.settings.seed)
+        own = np.unique(truth[some], return_inverse=True)[1]  # without a gap, should a category have no image
+        space = fit_space(features[some], own, self.dimensions)
+        calibration = calibrated(features[some], own, self.dimensions, self.settings.seed)
         basis = np.zeros(self.basis.shape)
         width = space.projection.matrix.shape[1]
         basis[:, :width] = space.projection.matrix

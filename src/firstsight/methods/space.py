@@ -135,8 +135,8 @@ def _held_out(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floa
 def _within(left_out: _LeftOut, parts: _Parts, prior: Prior) -> Floats:
     believed = np.full(parts.width, prior.resting_within)
     believed[: parts.leading] = prior.leading_within
-    measured, freedom = parts.smooth(left_out.scatter, SMOOTH / max(left_out.freedom, 1)), np.full(parts.width, 1.0)
-    freedom *= left_out.freedom
+    measured = parts.smooth(left_out.scatter, SMOOTH / max(left_out.freedom, 1))
+    freedom = np.full(parts.width, float(left_out.freedom))
     if not left_out.led:
         measured[: parts.leading] = freedom[: parts.leading] = 0
     return np.asarray((prior.within_weight * believed + measured) / (prior.within_weight + freedom))
