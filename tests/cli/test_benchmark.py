@@ -71,6 +71,7 @@ def test_a_benchmark_runs_resumes_and_writes_its_tables(flags: list[str], tmp_pa
     assert len(ledger.read_text().splitlines()) == 8
 
 
+@pytest.mark.slow
 def test_several_jobs_give_what_one_gives(flags: list[str], tmp_path: Path) -> None:
     command = ["benchmark", *flags, "--methods", "phe", "--seeds", 1, "--orders", 2]
     assert firstsight(*command, "--out", tmp_path / "one").returncode == 0
@@ -128,6 +129,7 @@ def test_results_made_by_hand_are_refused(tmp_path: Path, change: dict[str, Any]
         read_result(path)
 
 
+@pytest.mark.slow
 def test_a_job_that_fails_loses_no_other(
     flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moths: Path
 ) -> None:
@@ -157,6 +159,7 @@ def test_a_job_that_fails_loses_no_other(
     assert (tmp_path / "out" / "mini-ncm-seed0.json").is_file()
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_its_own_run_only(
     flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
