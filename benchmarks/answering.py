@@ -27,8 +27,8 @@ from common import groups, keep, model_of, photographs, rate, show, size_of, syn
 from firstsight.data.helper import Helper
 from firstsight.data.images import decode, resized
 from firstsight.discoverer import Discoverer
-from firstsight.methods.folder import load_model
-from firstsight.methods.model import Model
+from firstsight.model.folder import load_model
+from firstsight.model.model import Model
 
 BATCH = 16
 

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from PIL import Image
 
-from firstsight.config import Settings
+from firstsight.core.settings import Settings
 from firstsight.data.synthetic import species, write_folder
-from firstsight.devices import pick_device
-from firstsight.evaluate.provenance import provenance
-from firstsight.methods.model import Category, Model
+from firstsight.encode.devices import pick_device
+from firstsight.model.model import Category, Model
+from firstsight.reproduce.provenance import provenance
 
 
 def photographs(folder: Path, count: int, side: int = 500) -> list[Path]:

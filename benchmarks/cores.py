@@ -23,8 +23,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from common import keep, show
+from firstsight.core.threads import cores
 from firstsight.data.synthetic import known_and_new, species, write_folder
-from firstsight.threads import cores
 
 BASELINE = "one thread, alone (the baseline)"
 COUNTING = "import time\nend = time.monotonic() + 600\nwhile time.monotonic() < end: pass"

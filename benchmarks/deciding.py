@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from firstsight.evaluate.provenance import provenance
 from firstsight.register.features import FeatureRegister
 from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.reproduce.provenance import provenance
 
 WIDTH = 192
 

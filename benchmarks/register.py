@@ -16,8 +16,8 @@ from typing import Any
 import faiss
 import numpy as np
 
-from firstsight.bounds import packing_limit
-from firstsight.codes import Words, hamming, pack, unpack
+from firstsight.core.bounds import packing_limit
+from firstsight.core.codes import Words, hamming, pack, unpack
 from firstsight.register.codes import CodeRegister
 
 RADIUS = {12: 1, 16: 1, 32: 3, 64: 8}

@@ -15,10 +15,10 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, Dataset
 from torchvision.transforms import v2
 
-from firstsight.methods.model import Model
-from firstsight.phe.losses import total_loss
-from firstsight.phe.model import PHE
-from firstsight.phe.prototypes import category_logits, mask_prototypes
+from firstsight.methods.phe.losses import total_loss
+from firstsight.methods.phe.model import PHE
+from firstsight.methods.phe.prototypes import category_logits, mask_prototypes
+from firstsight.model.model import Model
 
 EPSILON = 1e-4
 

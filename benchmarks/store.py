@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from firstsight.codes import pack
-from firstsight.protocols import Provenance
+from firstsight.core.codes import pack
+from firstsight.core.protocols import Provenance
 from firstsight.register.codes import CodeRegister
 from firstsight.store.connection import Sync
 from firstsight.store.store import Arrival, Store

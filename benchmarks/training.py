@@ -20,9 +20,9 @@ from typing import Any
 from safetensors.torch import save_file
 
 from common import keep, model_of, photographs, show, synchronise
-from firstsight.backbones import _create
-from firstsight.methods.model import Model
-from firstsight.protocols import Silent
+from firstsight.core.protocols import Silent
+from firstsight.encode.backbones import _create
+from firstsight.model.model import Model
 from firstsight.train.optim import make_optimiser, set_learning_rates
 from firstsight.train.pixels import PixelCache
 from firstsight.train.step import Step

@@ -25,17 +25,17 @@ from unittest.mock import patch
 import numpy as np
 from features import load
 
-from firstsight.accuracy import strict_accuracy
-from firstsight.evaluate.provenance import provenance
-from firstsight.methods import calibration, discriminant, space
-from firstsight.methods.calibration import TEACHING, Trial, best_concentration
-from firstsight.methods.discriminant import Floats, Labels, Projection, category_means, fit_projection
-from firstsight.methods.firstsight import DIMENSIONS
-from firstsight.methods.prior import PRIOR, Prior
+from firstsight.core.accuracy import strict_accuracy
+from firstsight.core.protocols import CONFIRMED
+from firstsight.core.threads import one_thread
+from firstsight.methods.firstsight import calibration, discriminant, space
+from firstsight.methods.firstsight.calibration import TEACHING, Trial, best_concentration
+from firstsight.methods.firstsight.discriminant import Floats, Labels, Projection, category_means, fit_projection
+from firstsight.methods.firstsight.method import DIMENSIONS
+from firstsight.methods.firstsight.prior import PRIOR, Prior
+from firstsight.methods.firstsight.space import Space, fit_space
 from firstsight.methods.simulation import random_thirds, simulated
-from firstsight.methods.space import Space, fit_space
-from firstsight.protocols import CONFIRMED
-from firstsight.threads import one_thread
+from firstsight.reproduce.provenance import provenance
 
 REPEATS = 8
 FIGURES = "all", "old", "new", "confirmed", "found"

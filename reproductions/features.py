@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from firstsight.cli.console import Bars
 from firstsight.cli.demo import draw
-from firstsight.config import Settings
+from firstsight.core.settings import Settings
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.folder import LabelledImages
 from firstsight.data.source import read_images
 from firstsight.evaluate.stream import encode_images
 from firstsight.methods.catalogue import method
-from firstsight.methods.firstsight import Firstsight
-from firstsight.methods.model import Category, Model
+from firstsight.methods.firstsight.method import Firstsight
+from firstsight.model.model import Category, Model
 
 
 @dataclass(frozen=True)

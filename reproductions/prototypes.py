@@ -3,7 +3,7 @@
     python reproductions/prototypes.py cub cub.tar cub.model "backbone=efficientnet-lite2 cache_trunk=16" --out f.json
 
 Trains on the benchmark's support set and saves the model, or takes the one that is there, then measures what
-firstsight.evaluate.cases says. With --categories N, only the first N known categories, and as many new ones arrive.
+firstsight.reproduce.cases says. With --categories N, only the first N known categories, and as many new ones arrive.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from firstsight.cli.console import Bars
-from firstsight.config import SPECS, Settings
+from firstsight.core.settings import SPECS, Settings
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.folder import LabelledImages
-from firstsight.evaluate.benchmark import split_digest
-from firstsight.evaluate.cases import cases
-from firstsight.evaluate.provenance import provenance, record
 from firstsight.methods.catalogue import method
-from firstsight.methods.folder import is_model, load_model, save_model
-from firstsight.methods.model import Model
+from firstsight.model.folder import is_model, load_model, save_model
+from firstsight.model.model import Model
+from firstsight.reproduce.benchmark import split_digest
+from firstsight.reproduce.cases import cases
+from firstsight.reproduce.provenance import provenance, record
 from firstsight.train.fit import fit_images
 from firstsight.train.pixels import PixelCache
 

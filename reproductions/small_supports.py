@@ -24,7 +24,7 @@ from features import Part, fitted, load, rows
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from firstsight.accuracy import matched, strict_accuracy
+from firstsight.core.accuracy import matched, strict_accuracy
 
 SIZES = [
     (2, 2), (2, 8), (3, 2), (3, 10), (3, 30), (4, 5), (4, 16), (6, 4), (6, 16), (8, 16), (9, 8), (9, 25), (12, 2),

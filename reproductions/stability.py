@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from features import Part, fitted, load, rows
 
-from firstsight.accuracy import strict_accuracy
+from firstsight.core.accuracy import strict_accuracy
+from firstsight.core.threads import one_thread
 from firstsight.evaluate.orders import random_orders
-from firstsight.evaluate.provenance import provenance
-from firstsight.threads import one_thread
+from firstsight.reproduce.provenance import provenance
 
 ORDERS = 3
 SMALL = 10, 12  # categories and images of each, in a small support set

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from firstsight.cli.console import Bars
-from firstsight.config import SPECS, Settings
+from firstsight.core.settings import SPECS, Settings
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.splits import held_out
-from firstsight.evaluate.benchmark import Run, check_parts
-from firstsight.evaluate.jobs import prepare, run_many
 from firstsight.methods.catalogue import method
+from firstsight.reproduce.benchmark import Run, check_parts
+from firstsight.reproduce.jobs import prepare, run_many
 
 
 def main() -> None:

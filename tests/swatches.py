@@ -16,9 +16,9 @@ from PIL import Image
 from torch import Tensor
 
 import firstsight
-from firstsight.methods.folder import save_model
-from firstsight.methods.model import Model
-from firstsight.phe.model import PHE
+from firstsight.methods.phe.model import PHE
+from firstsight.model.folder import save_model
+from firstsight.model.model import Model
 
 LOW, HIGH = 25, 230
 # corners of the colour cube; the codes of the known ones are six bits apart, red is one bit from magenta

@@ -12,10 +12,10 @@ from PIL import Image
 
 import firstsight
 from firstsight.checks import check_discoverer
+from firstsight.core.errors import ImageError, StoreError
 from firstsight.data.folder import walk
 from firstsight.discoverer import GROUP
-from firstsight.errors import ImageError, StoreError
-from firstsight.methods.model import Model
+from firstsight.model.model import Model
 from firstsight.store.events import Assigned
 from firstsight.store.store import Store
 

@@ -16,9 +16,7 @@ import firstsight
 from firstsight.checks import check_discoverer
 from firstsight.cli.main import app
 from firstsight.cli.methods import HEADER, cells
-from firstsight.config import SPECS
-from firstsight.data.synthetic import species, write_folder
-from firstsight.errors import (
+from firstsight.core.errors import (
     DataError,
     DeviceError,
     DiskError,
@@ -28,8 +26,10 @@ from firstsight.errors import (
     StoreError,
     TrainingError,
 )
-from firstsight.evaluate.tables import csv, lines, read_results
+from firstsight.core.settings import SPECS
+from firstsight.data.synthetic import species, write_folder
 from firstsight.methods.catalogue import METHODS
+from firstsight.reproduce.tables import csv, lines, read_results
 from firstsight.store.store import Store
 from swatches import COLOURS, write_swatches
 

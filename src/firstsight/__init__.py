@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from firstsight._version import __version__
 
 if TYPE_CHECKING:
-    from firstsight.config import Settings
+    from firstsight.core.errors import FirstsightError
+    from firstsight.core.protocols import Assignment, Candidate
+    from firstsight.core.settings import Settings
     from firstsight.discoverer import Discoverer
-    from firstsight.errors import FirstsightError
     from firstsight.evidence.evidence import Evidence
     from firstsight.evidence.explain import explain
-    from firstsight.methods.folder import load_model as load
-    from firstsight.methods.model import Model
-    from firstsight.protocols import Assignment, Candidate
+    from firstsight.model.folder import load_model as load
+    from firstsight.model.model import Model
     from firstsight.register.codes import CodeRegister
     from firstsight.store.store import Store
     from firstsight.train.fit import fit
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 _HOMES = {
-    "Assignment": "protocols",
-    "Candidate": "protocols",
+    "Assignment": "core.protocols",
+    "Candidate": "core.protocols",
     "CodeRegister": "register.codes",
     "Discoverer": "discoverer",
     "Evidence": "evidence.evidence",
-    "FirstsightError": "errors",
-    "Model": "methods.model",
-    "Settings": "config",
+    "FirstsightError": "core.errors",
+    "Model": "model.model",
+    "Settings": "core.settings",
     "Store": "store.store",
     "explain": "evidence.explain",
     "fit": "train.fit",
-    "load": "methods.folder:load_model",
+    "load": "model.folder:load_model",
 }
 
 __all__ = [

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.protocols import Assignment
 from firstsight.data.images import ImageLike
 from firstsight.discoverer import Discoverer
-from firstsight.protocols import Assignment
 from firstsight.register.kinds import of_header
 from firstsight.store.store import Store
 

@@ -16,12 +16,12 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.errors import ImageError
+from firstsight.core.protocols import Assignment, Encoder, Register
+from firstsight.core.threads import one_thread
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import ImageLike, describe, read
-from firstsight.errors import ImageError
-from firstsight.protocols import Assignment, Encoder, Register
 from firstsight.store.store import Arrival, Store
-from firstsight.threads import one_thread
 
 GROUP = 16  # images decided, and kept, at a time; more where an encoder takes more
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from test_commands import firstsight, refused
 
+from firstsight.core.errors import DataError
 from firstsight.data import benchmarks
 from firstsight.data.benchmarks import Benchmark
 from firstsight.data.folder import read_folder
 from firstsight.data.synthetic import species, write_folder
-from firstsight.errors import DataError
-from firstsight.evaluate.benchmark import read_result
-from firstsight.evaluate.tables import lines, paper_figure
+from firstsight.reproduce.benchmark import read_result
+from firstsight.reproduce.tables import lines, paper_figure
 
 
 @pytest.fixture
@@ -136,8 +136,8 @@ def test_a_job_that_fails_loses_no_other(
 ) -> None:
     """Of three runs by two processes the first fails; what had begun is kept, and the message is the error's own."""
     (tmp_path / "failing.py").write_text(
-        "from firstsight.errors import ImageError\n"
-        "from firstsight.methods.leader import ClassMeans\n"
+        "from firstsight.core.errors import ImageError\n"
+        "from firstsight.methods.baselines.leader import ClassMeans\n"
         "class Fails(ClassMeans):\n"
         "    def finish(self, rows, labels):\n"
         "        raise ImageError('x.jpg', 'was eaten', 'feed the dog')\n"
@@ -166,7 +166,7 @@ def test_a_killed_process_loses_its_own_run_only(
 ) -> None:
     (tmp_path / "killed.py").write_text(
         "import os, signal\n"
-        "from firstsight.methods.leader import ClassMeans\n"
+        "from firstsight.methods.baselines.leader import ClassMeans\n"
         "class Killed(ClassMeans):\n"
         "    def finish(self, rows, labels):\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"

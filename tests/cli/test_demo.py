@@ -11,7 +11,7 @@ import pytest
 
 from firstsight.cli import demo as demo_module
 from firstsight.cli.demo import demo
-from firstsight.evaluate import report as report_module
+from firstsight.pages import report as report_module
 
 
 class Page(HTMLParser):

@@ -13,10 +13,10 @@ import pytest
 from PIL import Image
 from test_commands import firstsight, refused
 
-from firstsight.cells import cell
-from firstsight.evaluate.sheets import Sheet
-from firstsight.protocols import Provenance
+from firstsight.core.cells import cell
+from firstsight.core.protocols import Provenance
 from firstsight.register.codes import CodeRegister
+from firstsight.reproduce.sheets import Sheet
 from firstsight.store.export import export_csv
 from firstsight.store.store import Arrival, Store
 
@@ -115,7 +115,7 @@ def test_nan_is_no_number(
 
 
 def test_a_radius_of_log_odds_is_a_number() -> None:
-    from firstsight.errors import SettingsError
+    from firstsight.core.errors import SettingsError
     from firstsight.register.statistics import Spread, StatisticsRegister
 
     register = StatisticsRegister(Spread(np.ones(2), np.ones(2), 0.0), ["ant"], np.ones(1), np.ones((1, 2)))

@@ -17,9 +17,9 @@ from test_commands import Result, firstsight, refused
 from firstsight.data import benchmarks
 from firstsight.data.benchmarks import Benchmark
 from firstsight.data.folder import read_folder
-from firstsight.evaluate.closer import column
-from firstsight.evaluate.reproductions import REPRODUCTIONS
-from firstsight.evaluate.tables import read_results
+from firstsight.reproduce.catalogue import REPRODUCTIONS
+from firstsight.reproduce.closer import column
+from firstsight.reproduce.tables import read_results
 
 TABLES_ONLY = {"datasets", "settings", "dmax", "time-per-sample"}
 

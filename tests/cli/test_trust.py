@@ -13,13 +13,15 @@ import pytest
 from test_commands import firstsight, refused
 
 import firstsight as library
-from firstsight.config import resolve
-from firstsight.errors import ModelError, SettingsError
-from firstsight.files import digest
+from firstsight.core.errors import ModelError, SettingsError
+from firstsight.core.files import digest
+from firstsight.core.settings import resolve
 
-PAYLOAD = (
-    "from pathlib import Path\nfrom firstsight.phe.model import PHE as Net\nPath(__file__).with_name('ran').touch()"
-)
+PAYLOAD = """\
+from pathlib import Path
+from firstsight.methods.phe.model import PHE as Net
+Path(__file__).with_name('ran').touch()
+"""
 CPU = ("--device", "cpu")
 
 

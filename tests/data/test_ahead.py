@@ -14,10 +14,10 @@ import numpy as np
 import PIL
 import pytest
 
+from firstsight.core.errors import ImageError
 from firstsight.data.ahead import MANY, ahead, or_error, travels
 from firstsight.data.helper import Helper
 from firstsight.data.images import Preprocess, prepared
-from firstsight.errors import ImageError
 
 
 def test_results_come_in_order() -> None:

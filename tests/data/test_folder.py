@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from firstsight.core.errors import DataError
 from firstsight.data.folder import check_support, read_folder, walk
 from firstsight.data.source import find_images
-from firstsight.errors import DataError
 
 
 def touch(root: Path, *names: str) -> Path:

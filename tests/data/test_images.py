@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from firstsight.core.errors import ImageError, ModelError
 from firstsight.data import images
 from firstsight.data.images import Preprocess, decode, prepared, resized, thumbnail
-from firstsight.errors import ImageError, ModelError
 
 HALF = (0.5, 0.5, 0.5)
 SMALL = Preprocess(resize=32, crop=28, mean=HALF, std=HALF)

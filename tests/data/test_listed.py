@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from firstsight.core.errors import DataError, SettingsError
+from firstsight.core.protocols import Silent
 from firstsight.data.benchmarks import BENCHMARKS, Benchmark, open_data, read, split_of
 from firstsight.data.folder import LabelledImages
 from firstsight.data.pack import write_pack
-from firstsight.errors import DataError, SettingsError
-from firstsight.protocols import Silent
 
 
 def pictures(root: Path, *names: str) -> Path:

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from firstsight.core.errors import DataError, SettingsError
 from firstsight.data import official
 from firstsight.data.benchmarks import BENCHMARKS, Benchmark, benchmark, read, split_of
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import decode
-from firstsight.errors import DataError, SettingsError
 
 
 def picture(path: Path, value: int = 0) -> None:

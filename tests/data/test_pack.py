@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from firstsight.core.errors import BadImages, DataError, ImageError
+from firstsight.core.protocols import Silent
 from firstsight.data.folder import read_folder
 from firstsight.data.images import decode, read
 from firstsight.data.pack import PackedImage, read_pack, write_pack
-from firstsight.errors import BadImages, DataError, ImageError
-from firstsight.protocols import Silent
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from firstsight.core.errors import DataError, SettingsError
 from firstsight.data.benchmarks import benchmark
 from firstsight.data.folder import LabelledImages
 from firstsight.data.splits import Split, canonical, draw_support, held_out, known_share, split
-from firstsight.errors import DataError, SettingsError
 
 
 def test_the_pooled_draw_is_numpys_legacy_choice_with_seed_0() -> None:

@@ -14,16 +14,16 @@ import timm
 from documented import ROOT, blocks
 
 import firstsight
-from firstsight import backbones
 from firstsight.cli import demo
+from firstsight.core.protocols import Provenance, Silent
 from firstsight.data import benchmarks
 from firstsight.data.folder import read_folder
 from firstsight.data.pack import write_pack
 from firstsight.data.synthetic import species
-from firstsight.evaluate import jobs
-from firstsight.methods import model as methods_model
-from firstsight.protocols import Provenance, Silent
+from firstsight.encode import backbones
+from firstsight.model import model as methods_model
 from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.reproduce import jobs
 from firstsight.store.store import Arrival, Store
 from swatches import COLOURS, write_swatches
 

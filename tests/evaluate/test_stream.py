@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstsight.accuracy import Accuracy
+from firstsight.core.accuracy import Accuracy
 from firstsight.evaluate.orders import bursty_orders, random_orders
 from firstsight.evaluate.stream import measure
 from firstsight.register.codes import CodeRegister

@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 from PIL import Image
 
 import firstsight
-from firstsight.errors import ImageError, StoreError
+from firstsight.core.errors import ImageError, StoreError
 from firstsight.evidence.evidence import Similar
 from firstsight.evidence.points import summed, top
 from firstsight.store.store import Store

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from colours import BLUE, PURPLE, RED, colour_model, painted
 
-from firstsight.evaluate.cases import cases
-from firstsight.methods.examples import Examples
-from firstsight.protocols import Silent
+from firstsight.core.protocols import Silent
+from firstsight.model.examples import Examples
+from firstsight.reproduce.cases import cases
 from firstsight.train.pixels import PixelCache
 
 SCRIPT = Path(__file__).parents[2] / "reproductions" / "prototypes.py"

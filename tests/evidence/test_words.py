@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from firstsight.core.protocols import Assignment
 from firstsight.evidence.evidence import Near, Sum
 from firstsight.evidence.words import sentence
-from firstsight.protocols import Assignment
 
 
 @pytest.mark.parametrize(

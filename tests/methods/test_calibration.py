@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.optimize import approx_fprime
 from torch import nn
 
-from firstsight.methods.calibration import _weighed_loss, best_concentration, best_sharpness, calibrated
 from firstsight.methods.catalogue import method
-from firstsight.methods.corrected import NEVER, Corrected, corrected
-from firstsight.methods.firstsight import Firstsight
-from firstsight.methods.prior import Prior
+from firstsight.methods.firstsight.calibration import _weighed_loss, best_concentration, best_sharpness, calibrated
+from firstsight.methods.firstsight.corrected import NEVER, Corrected, corrected
+from firstsight.methods.firstsight.method import Firstsight
+from firstsight.methods.firstsight.prior import Prior
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 import firstsight
-from firstsight.methods.calibration import Calibration, calibrated
 from firstsight.methods.catalogue import method
-from firstsight.methods.firstsight import Firstsight
+from firstsight.methods.firstsight.calibration import Calibration, calibrated
+from firstsight.methods.firstsight.method import Firstsight
 from firstsight.methods.simulation import ALWAYS, MUCH_MORE, evenly, random_thirds, simulated, thirds
 from firstsight.register.kinds import of_header
 from firstsight.store.store import Store

@@ -12,14 +12,14 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 import firstsight
-from firstsight.config import Settings
-from firstsight.methods.age import chosen_reach, thresholds_of
+from firstsight.core.settings import Settings
 from firstsight.methods.catalogue import network_of
-from firstsight.methods.dp_boa import DpBoa, prior_weights, whitening
-from firstsight.methods.online_clustering import OnlineClustering
-from firstsight.methods.sync import Sync
-from firstsight.methods.talon import margin_loss
-from firstsight.networks import withheld
+from firstsight.methods.later.age import chosen_reach, thresholds_of
+from firstsight.methods.later.dp_boa import DpBoa, prior_weights, whitening
+from firstsight.methods.later.online_clustering import OnlineClustering
+from firstsight.methods.later.sync import Sync
+from firstsight.methods.later.talon import margin_loss
+from firstsight.methods.networks import withheld
 from firstsight.register.niw import NiwRegister
 
 LATER = ["dp-boa", "age", "talon", "talon-p", "sync", "online-clustering"]

@@ -16,19 +16,19 @@ from torch.testing import assert_close
 import firstsight
 from firstsight.checks import check_discoverer
 from firstsight.cli.explain import drawn
-from firstsight.config import Settings
-from firstsight.errors import SettingsError
-from firstsight.evidence.gallery import as_page
-from firstsight.handcrafted import closest
+from firstsight.core.errors import SettingsError
+from firstsight.core.settings import Settings
+from firstsight.methods.baselines.contrastive import contrastive_loss
+from firstsight.methods.baselines.deep_hash import Csq, Dpn, Mdsh, OrthoHash
+from firstsight.methods.baselines.handcrafted import closest
+from firstsight.methods.baselines.indices import RankStat, WinnerTakesAll
+from firstsight.methods.baselines.leader import chosen_reach
+from firstsight.methods.baselines.simgcd import simgcd_loss
+from firstsight.methods.baselines.smile import Outputs as SmileOutputs
+from firstsight.methods.baselines.smile import Smile
 from firstsight.methods.catalogue import METHODS, method, network_of
-from firstsight.methods.contrastive import contrastive_loss
-from firstsight.methods.deep_hash import Csq, Dpn, Mdsh, OrthoHash
-from firstsight.methods.indices import RankStat, WinnerTakesAll
-from firstsight.methods.leader import chosen_reach
-from firstsight.methods.simgcd import simgcd_loss
-from firstsight.methods.smile import Outputs as SmileOutputs
-from firstsight.methods.smile import Smile
-from firstsight.networks import FeatureNetwork, HashNetwork, Network
+from firstsight.methods.networks import FeatureNetwork, HashNetwork, Network
+from firstsight.pages.gallery import as_page
 from firstsight.register.features import FeatureRegister
 
 ON_THE_FLY = [name for name, each in METHODS.items() if each.on_the_fly]
@@ -240,7 +240,7 @@ def test_a_method_of_ones_own_is_named_by_where_it_is(
     moths: Path, tiny: dict[str, Any], images: Sequence[Path]
 ) -> None:
     model = firstsight.fit(
-        moths / "support", device="cpu", **{**tiny, "method": "firstsight.methods.leader:ClassMeans"}
+        moths / "support", device="cpu", **{**tiny, "method": "firstsight.methods.baselines.leader:ClassMeans"}
     )
     assert isinstance(model.network, FeatureNetwork)
     model.exact = True
@@ -260,7 +260,7 @@ def test_a_method_that_is_not_there_is_refused(moths: Path, tiny: dict[str, Any]
 
 
 def test_the_papers_rows_exist() -> None:
-    from firstsight.evaluate.tables import paper_figure
+    from firstsight.reproduce.tables import paper_figure
 
     for each in METHODS.values():
         if each.paper:

@@ -8,7 +8,7 @@ from clouds import clouds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstsight.methods.discriminant import (
+from firstsight.methods.firstsight.discriminant import (
     axes_again,
     axes_of_few,
     category_means,
@@ -16,8 +16,8 @@ from firstsight.methods.discriminant import (
     pooled_covariance,
     principal_axes,
 )
-from firstsight.methods.prior import PRIOR
-from firstsight.methods.space import _Parts, fit_space
+from firstsight.methods.firstsight.prior import PRIOR
+from firstsight.methods.firstsight.space import _Parts, fit_space
 
 
 def test_a_projection_makes_categories_round_and_puts_them_at_the_origin() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstsight.bounds import (
+from firstsight.core.bounds import (
     ball_radius,
     ball_volume,
     distance_by_eq7,
@@ -18,7 +18,7 @@ from firstsight.bounds import (
     plotkin_bound,
     singleton_bound,
 )
-from firstsight.errors import SettingsError
+from firstsight.core.errors import SettingsError
 
 CATEGORIES = {
     "cub": 200,

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstsight.bounds import minimum_distance
-from firstsight.codes import pack, pairwise
-from firstsight.errors import SettingsError
-from firstsight.handcrafted import closest, hadamard_codes, separated_codes
+from firstsight.core.bounds import minimum_distance
+from firstsight.core.codes import pack, pairwise
+from firstsight.core.errors import SettingsError
+from firstsight.methods.baselines.handcrafted import closest, hadamard_codes, separated_codes
 
-TABLES = json.loads((files("firstsight.evaluate") / "paper_tables.json").read_text())
+TABLES = json.loads((files("firstsight.reproduce") / "paper_tables.json").read_text())
 KNOWN = TABLES["tab:dataset"]["Y_S"]
 CELLS = [(int(bits), KNOWN[name], d) for bits, row in TABLES["tab:dmax"].items() for name, d in row.items()]
 
@@ -57,7 +57,7 @@ def test_d_max_of_twice_the_known_categories_is_always_reached(bits: int, count:
 @given(st.integers(1, 12), st.integers(1, 20), st.integers(1, 12), st.integers(0, 2**31))
 def test_codes_are_as_far_apart_as_asked_or_refused(bits: int, count: int, distance: int, seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("firstsight.handcrafted.DRAWS", 50)
+        patch.setattr("firstsight.methods.baselines.handcrafted.DRAWS", 50)
         try:
             codes = separated_codes(bits, count, distance, seed)
         except SettingsError:

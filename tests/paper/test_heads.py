@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from firstsight.phe.heads import FeatureHead, HashHead
+from firstsight.methods.phe.heads import FeatureHead, HashHead
 
 
 def linears(head: nn.Module) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.testing import assert_close
 
-from firstsight.phe.losses import (
+from firstsight.methods.phe.losses import (
     centre_loss,
     feature_loss,
     quantisation_loss,

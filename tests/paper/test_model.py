@@ -9,9 +9,9 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from firstsight.config import Settings
-from firstsight.phe.model import PHE
-from firstsight.phe.prototypes import category_means
+from firstsight.core.settings import Settings
+from firstsight.methods.phe.model import PHE
+from firstsight.methods.phe.prototypes import category_means
 
 
 def small(**changes: Any) -> PHE:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from firstsight.phe.losses import prototype_loss
-from firstsight.phe.prototypes import category_logits, category_means, mask_prototypes, prototype_similarity
+from firstsight.methods.phe.losses import prototype_loss
+from firstsight.methods.phe.prototypes import category_logits, category_means, mask_prototypes, prototype_similarity
 
 
 def test_eq1_released_is_the_distance_of_unit_vectors() -> None:

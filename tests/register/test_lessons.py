@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstsight.errors import FirstsightError
-from firstsight.protocols import Provenance
+from firstsight.core.errors import FirstsightError
+from firstsight.core.protocols import Provenance
 from firstsight.register.kinds import of_header
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store import store as store_module

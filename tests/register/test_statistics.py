@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from firstsight.cli.main import app
-from firstsight.errors import ModelError, SettingsError
-from firstsight.protocols import Centre, Provenance
+from firstsight.core.errors import ModelError, SettingsError
+from firstsight.core.protocols import Centre, Provenance
 from firstsight.register.kinds import of_header
 from firstsight.register.learning import FARTHEST
 from firstsight.register.statistics import Spread, StatisticsRegister

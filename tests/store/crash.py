@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from firstsight.errors import FirstsightError
-from firstsight.protocols import Provenance
+from firstsight.core.errors import FirstsightError
+from firstsight.core.protocols import Provenance
 from firstsight.register.codes import CodeRegister
 from firstsight.store import store as store_module
 from firstsight.store.events import Assigned, to_columns

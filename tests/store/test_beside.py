@@ -18,10 +18,10 @@ import pytest
 from tiny_store import MODEL, discover, fresh_register, new_store
 
 from firstsight.cli.main import app
-from firstsight.errors import StoreError
-from firstsight.methods import folder
-from firstsight.methods.folder import load_model
-from firstsight.protocols import Register
+from firstsight.core.errors import StoreError
+from firstsight.core.protocols import Register
+from firstsight.model import folder
+from firstsight.model.folder import load_model
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store import schema
 from firstsight.store import sqlite as sqlite_module

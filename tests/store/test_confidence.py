@@ -15,7 +15,7 @@ import pytest
 from tiny_store import MODEL, discover, new_store
 
 from firstsight.cli.main import app
-from firstsight.errors import StoreError
+from firstsight.core.errors import StoreError
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store import reencode, views
 from firstsight.store.events import Assigned, Recorded, from_columns, to_columns

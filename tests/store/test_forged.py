@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tiny_store import discover, new_store
 
-from firstsight.errors import FirstsightError, StoreError
+from firstsight.core.errors import FirstsightError, StoreError
 from firstsight.store.events import Recorded, from_columns
 from firstsight.store.sqlite import _checksum
 from firstsight.store.store import Store

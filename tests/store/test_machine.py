@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tiny_store import BITS, code, discover, fresh_register, new_store
 
-from firstsight.errors import FirstsightError
-from firstsight.protocols import Centre
+from firstsight.core.errors import FirstsightError
+from firstsight.core.protocols import Centre
 from firstsight.store import store as store_module
 from firstsight.store.events import (
     Assigned,

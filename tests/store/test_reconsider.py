@@ -11,7 +11,7 @@ import pytest
 from tiny_store import MODEL, discover, new_store
 
 from firstsight.cli.main import app
-from firstsight.protocols import Silent
+from firstsight.core.protocols import Silent
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store.reconsider import apply, reconsider
 from firstsight.store.store import Arrival, Store

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from tiny_store import MODEL, arrival, code, discover, fresh_register, new_store
 
-from firstsight.errors import DiskError, FirstsightError, StoreError
-from firstsight.files import FileLock
-from firstsight.protocols import Silent
+from firstsight.core.errors import DiskError, FirstsightError, StoreError
+from firstsight.core.files import FileLock
+from firstsight.core.protocols import Silent
 from firstsight.store import contents as contents_module
 from firstsight.store import schema
 from firstsight.store import sqlite as sqlite_module

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from tiny_store import BITS, MODEL, arrival, code, discover, fresh_register, new_store
 
-from firstsight.errors import SettingsError, StoreError
-from firstsight.protocols import Assignment, Candidate
+from firstsight.core.errors import SettingsError, StoreError
+from firstsight.core.protocols import Assignment, Candidate
 from firstsight.store import snapshot, views
 from firstsight.store import store as store_module
 from firstsight.store.catalogue import Catalogue

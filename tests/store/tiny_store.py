@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from firstsight.codes import Words
-from firstsight.protocols import Assignment, Provenance
+from firstsight.core.codes import Words
+from firstsight.core.protocols import Assignment, Provenance
 from firstsight.register.codes import CodeRegister
 from firstsight.store.store import Arrival, Store
 

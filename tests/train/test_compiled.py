@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 import firstsight
-from firstsight.protocols import Silent
+from firstsight.core.protocols import Silent
 from firstsight.train.compiled import PAYS, fastest_stem, in_one_size
 
 

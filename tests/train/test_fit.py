@@ -21,13 +21,13 @@ from torch import nn
 from torch.testing import assert_close
 
 import firstsight
-from firstsight.config import Settings
+from firstsight.core.errors import BadImages, DataError, DiskError, ModelError, SettingsError, TrainingError
+from firstsight.core.protocols import Silent
+from firstsight.core.settings import Settings
 from firstsight.data.folder import read_folder
 from firstsight.data.images import Preprocess, crop, resized
-from firstsight.errors import BadImages, DataError, DiskError, ModelError, SettingsError, TrainingError
-from firstsight.networks import HashNetwork
-from firstsight.phe.model import PHE
-from firstsight.protocols import Silent
+from firstsight.methods.networks import HashNetwork
+from firstsight.methods.phe.model import PHE
 from firstsight.train import support as support_module
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.fit import untrained
@@ -236,7 +236,7 @@ def test_a_last_batch_of_one_image_trains(moths: Path, tiny: Tiny) -> None:
 
 
 def test_expected_categories_default_to_twice_the_known(moths: Path, tiny: Tiny) -> None:
-    from firstsight.networks import minimum_distance_for
+    from firstsight.methods.networks import minimum_distance_for
 
     assert minimum_distance_for(Settings(), 100) == minimum_distance_for(Settings(expected_categories=200), 100) == 3
     assert minimum_distance_for(Settings(bits=1), 2) == 1
@@ -270,7 +270,7 @@ def test_training_that_breaks_down_says_so(moths: Path, tiny: Tiny, monkeypatch:
     """24 images in batches of 8: the loss is no number from the fourth step on, in the second epoch."""
     steps = itertools.count()
     monkeypatch.setattr(
-        "firstsight.phe.model.total_loss",
+        "firstsight.methods.phe.model.total_loss",
         lambda *terms: sum(terms[:3]) * (float("nan") if next(steps) >= 3 else 1.0),
     )
     with pytest.raises(TrainingError, match="broke down in epoch 2"):

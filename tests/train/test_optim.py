@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from firstsight.config import Settings
-from firstsight.phe.model import PHE
+from firstsight.core.settings import Settings
+from firstsight.methods.phe.model import PHE
 from firstsight.train.optim import Average, learning_rate, make_optimiser
 
 FULL = Settings()

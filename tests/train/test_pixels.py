@@ -12,9 +12,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firstsight.core.protocols import Silent
 from firstsight.data.images import CENTRE, Preprocess, crop, prepared
 from firstsight.data.synthetic import species, write_folder
-from firstsight.protocols import Silent
 from firstsight.train.pixels import Flat, PixelCache
 
 HALF = (0.5, 0.5, 0.5)

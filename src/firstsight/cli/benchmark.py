@@ -10,13 +10,13 @@ import typer
 
 from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
-from firstsight.config import SPECS, from_environment
-from firstsight.errors import ProcessDied, SettingsError
+from firstsight.core.errors import ProcessDied, SettingsError
+from firstsight.core.settings import SPECS, from_environment
 
 if TYPE_CHECKING:
     from firstsight.data.folder import LabelledImages
     from firstsight.data.splits import Split
-    from firstsight.evaluate.benchmark import Run
+    from firstsight.reproduce.benchmark import Run
 
 TAKEN = ("method", "bits", "seed", "preset")  # which this has its own options for
 
@@ -61,8 +61,8 @@ def benchmark(
     given = {**{name: value for name, value in from_environment().items() if name not in TAKEN}, **given}
     from firstsight.data.benchmarks import open_data, split_of
     from firstsight.data.splits import Split
-    from firstsight.evaluate.benchmark import runs
-    from firstsight.evaluate.tables import HEADER, lines, read_results, write_tables
+    from firstsight.reproduce.benchmark import runs
+    from firstsight.reproduce.tables import HEADER, lines, read_results, write_tables
 
     names = [name.strip() for name in methods.split(",")]
     runs(data, names, lengths, seeds)  # a method that does not exist is refused before the data is read
@@ -93,7 +93,7 @@ def carry_out(
     wanted: Sequence[Run], drawn: Split, images: LabelledImages, given: Mapping[str, Any], target: Path, **how: Any
 ) -> None:
     """Make the runs of one split that are missing, and say what each came to; the split is saved beside them."""
-    from firstsight.evaluate.benchmark import benchmark as run_all
+    from firstsight.reproduce.benchmark import benchmark as run_all
 
     target.mkdir(parents=True, exist_ok=True)
     for count, result in enumerate(run_all(wanted, drawn.apply(images), given, target, **how), start=1):

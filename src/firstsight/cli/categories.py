@@ -26,7 +26,7 @@ from firstsight.cli.console import (
 )
 from firstsight.cli.lazy import lazy
 from firstsight.cli.options import Below, Trust
-from firstsight.errors import SettingsError
+from firstsight.core.errors import SettingsError
 
 if TYPE_CHECKING:
     from firstsight.store import edits, events, export, reconsider, suggest, views
@@ -341,7 +341,7 @@ def reencode(
     device: Device = "auto",
 ) -> None:
     """Make the same register for another model: same ids, images and edits, encoded anew."""
-    from firstsight.methods.folder import load_model
+    from firstsight.model.folder import load_model
     from firstsight.store.reencode import reencode as make
 
     with _reading(context) as store:

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
-from firstsight.errors import FirstsightError
+from firstsight.core.errors import FirstsightError
 
 
 def a_number(value: float | None) -> float | None:

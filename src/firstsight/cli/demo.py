@@ -14,13 +14,13 @@ from rich.table import Table
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, err, out, say, shown
 from firstsight.cli.evaluate import table
-from firstsight.config import Settings
-from firstsight.errors import DataError
+from firstsight.core.errors import DataError
+from firstsight.core.settings import Settings
 
 if TYPE_CHECKING:
+    from firstsight.core.protocols import Encoded
     from firstsight.evaluate.stream import Answered, Evaluation
-    from firstsight.methods.model import Model
-    from firstsight.protocols import Encoded
+    from firstsight.model.model import Model
 
 SPECIES, SUPPORT, STREAM = 24, 20, 10  # species in the guide, support images per known one, stream images per species
 SEED = 0
@@ -48,8 +48,8 @@ def run_demo(folder: Path, device: str) -> Evaluation:
         raise DataError(f"{folder} exists already", "name a new folder with --out")
     draw(folder)
     from firstsight.cli.fit import describe
-    from firstsight.evaluate.report import write_report
     from firstsight.evaluate.stream import score
+    from firstsight.pages.report import write_report
     from firstsight.train.fit import fit
 
     model = fit(folder / "support", folder / "model", Settings.of(SETTINGS), device=device, progress=Bars())
@@ -80,9 +80,9 @@ def _stream(model: Model, folder: Path) -> tuple[list[Answered], Encoded]:
     """Show the images one after another, in random order, and what is made of each."""
     import numpy as np
 
+    from firstsight.core.protocols import Encoded
     from firstsight.data.folder import read_folder
     from firstsight.evaluate.stream import Answered
-    from firstsight.protocols import Encoded
 
     data = read_folder(folder)
     order = np.random.default_rng(SEED).permutation(len(data.images))

@@ -15,12 +15,12 @@ import typer
 
 from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, printable, say, warn
 from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
-from firstsight.errors import DataError, ImageError, SettingsError
-from firstsight.files import disk_errors
+from firstsight.core.errors import DataError, ImageError, SettingsError
+from firstsight.core.files import disk_errors
 
 if TYPE_CHECKING:
-    from firstsight.methods.model import Model
-    from firstsight.protocols import Assignment
+    from firstsight.core.protocols import Assignment
+    from firstsight.model.model import Model
     from firstsight.store.connection import Sync
     from firstsight.store.store import Store
 
@@ -78,7 +78,7 @@ def discover(
         raise DataError(what, "nothing was done yet: name what is there, and run again")
     from firstsight.data.source import find_images
     from firstsight.discoverer import Discoverer
-    from firstsight.methods.folder import load_model
+    from firstsight.model.folder import load_model
     from firstsight.store.store import Store
 
     durable = _sync(sync)

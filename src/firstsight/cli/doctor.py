@@ -15,8 +15,8 @@ def doctor() -> None:
     """Print versions, devices, and which backbones' weights are at hand."""
     import torch
 
-    from firstsight.backbones import SHORTCUTS
-    from firstsight.threads import computing_threads
+    from firstsight.core.threads import computing_threads
+    from firstsight.encode.backbones import SHORTCUTS
 
     out.print(f"firstsight {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}")
     out.print(", ".join(f"{package} {_installed(package)}" for package in PACKAGES))
@@ -32,7 +32,7 @@ def doctor() -> None:
 
 
 def _weights(name: str) -> str:
-    from firstsight.backbones import cached_weights, lite2_weights
+    from firstsight.encode.backbones import cached_weights, lite2_weights
 
     if name == "efficientnet-lite2":
         return "installed" if lite2_weights() else "missing: the lite2 extra"

@@ -35,7 +35,7 @@ def evaluate(
     from firstsight.data.source import read_images
     from firstsight.evaluate.stream import evaluate as score
     from firstsight.evaluate.stream import without_nan
-    from firstsight.methods.folder import load_model
+    from firstsight.model.folder import load_model
 
     rule = check_rule(rule)
     data, bars = read_images(folder), Bars()

@@ -13,8 +13,8 @@ import typer
 from firstsight._version import __version__
 from firstsight.cli.console import Device, Quiet, Verbose, configure, printable, say
 from firstsight.cli.options import Trust
-from firstsight.errors import DataError, SettingsError
-from firstsight.files import write_file
+from firstsight.core.errors import DataError, SettingsError
+from firstsight.core.files import write_file
 
 if TYPE_CHECKING:
     from firstsight.evidence.evidence import Evidence
@@ -43,7 +43,7 @@ def explain(
     configure(quiet, verbose)
     check_new(out, FORMATS)
     from firstsight.evidence.explain import explain as gather
-    from firstsight.methods.folder import load_model
+    from firstsight.model.folder import load_model
     from firstsight.store.store import Store
 
     with nullcontext() if register is None else Store.open(register, write=False) as store:
@@ -59,11 +59,11 @@ def explain(
 def drawn(cases: Sequence[Evidence], suffix: str) -> bytes:
     """Evidence in the format a file's name asks for."""
     if suffix == ".html":
-        from firstsight.evidence.html import as_html
+        from firstsight.pages.explanation import as_html
 
         return as_html(cases)
     if suffix == ".png":
-        from firstsight.evidence.png import as_png
+        from firstsight.pages.png import as_png
 
         return as_png(cases)
     from firstsight.evidence.evidence import FORMAT
@@ -83,8 +83,8 @@ def gallery(
     """Write a page of all prototypes of every category, and point out duplicates and those that are never needed."""
     configure(quiet, verbose)
     check_new(out, (".html",))
-    from firstsight.evidence.gallery import as_page
-    from firstsight.methods.folder import load_model
+    from firstsight.model.folder import load_model
+    from firstsight.pages.gallery import as_page
 
     page, summary = as_page(load_model(model, device, trust=trust), model.name)
     write_file(out, page)

@@ -9,8 +9,8 @@ import typer
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, a_number, configure, say
 from firstsight.cli.options import Trust, with_settings
-from firstsight.config import resolve
-from firstsight.errors import SettingsError
+from firstsight.core.errors import SettingsError
+from firstsight.core.settings import resolve
 
 # what a method that trains nothing has
 LOOKING = ("method", "backbone", "weights", "image_size", "second_look", "precision", "seed")

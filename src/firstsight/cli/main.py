@@ -23,7 +23,7 @@ from firstsight.cli.fit import fit
 from firstsight.cli.methods import methods
 from firstsight.cli.pack import pack
 from firstsight.cli.reproduce import reproduce
-from firstsight.errors import DiskError, FirstsightError
+from firstsight.core.errors import DiskError, FirstsightError
 
 INTERRUPTED = 130
 

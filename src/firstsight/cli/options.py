@@ -1,4 +1,4 @@
-"""Settings as command-line options, made from their one description in config.py."""
+"""Settings as command-line options, made from their one description in core/settings.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from firstsight.cli.console import a_number
-from firstsight.config import SPECS, Rule, Spec
+from firstsight.core.settings import SPECS, Rule, Spec
 
 MAIN = ("method", "backbone", "weights", "bits", "epochs", "batch_size", "seed", "cache_trunk")
 

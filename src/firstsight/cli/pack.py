@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from firstsight.cli.console import Bars, Quiet, Verbose, configure, say
-from firstsight.errors import DataError, SettingsError
+from firstsight.core.errors import DataError, SettingsError
 
 
 def pack(

@@ -11,12 +11,12 @@ import typer
 from firstsight.cli.benchmark import TAKEN, carry_out
 from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
-from firstsight.config import from_environment
-from firstsight.errors import DataError, SettingsError
+from firstsight.core.errors import DataError, SettingsError
+from firstsight.core.settings import from_environment
 
 if TYPE_CHECKING:
-    from firstsight.evaluate.benchmark import Run
-    from firstsight.evaluate.reproduce import Reproduction
+    from firstsight.reproduce.benchmark import Run
+    from firstsight.reproduce.reproduction import Reproduction
 
 TABLES = "reproduced"  # the folder of tables and figures, inside that of the runs
 
@@ -53,9 +53,9 @@ def reproduce(
     Without --root it is drawn from the runs that are there. Settings given here are for all runs.
     """
     configure(quiet, verbose)
-    from firstsight.evaluate.reproduce import write
-    from firstsight.evaluate.reproductions import REPRODUCTIONS
-    from firstsight.evaluate.tables import read_results
+    from firstsight.reproduce.catalogue import REPRODUCTIONS
+    from firstsight.reproduce.reproduction import write
+    from firstsight.reproduce.tables import read_results
 
     if listed or not names:
         print_table(_grid(["name", "in the paper", "what it is", "needs"], map(_about, REPRODUCTIONS.values())))

@@ -15,9 +15,9 @@ from itertools import islice
 from types import FunctionType
 from typing import Any, TypeVar
 
+from firstsight.core.errors import ImageError
+from firstsight.core.threads import cores
 from firstsight.data.helper import Helper
-from firstsight.errors import ImageError
-from firstsight.threads import cores
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from firstsight.core.errors import DataError, SettingsError
 from firstsight.data.folder import LabelledImages
 from firstsight.data.listed import Listed, known_positions
 from firstsight.data.official import (
@@ -24,7 +25,6 @@ from firstsight.data.official import (
 from firstsight.data.pack import read_pack
 from firstsight.data.source import is_pack
 from firstsight.data.splits import Split, known_share, split, unknown_of
-from firstsight.errors import DataError, SettingsError
 
 
 @dataclass(frozen=True)

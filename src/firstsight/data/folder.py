@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstsight.core.errors import DataError
 from firstsight.data.images import SUFFIXES, ImageLike
-from firstsight.errors import DataError
 
 
 @dataclass(frozen=True)

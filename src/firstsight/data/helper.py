@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from firstsight.core.errors import ProcessDied
 from firstsight.data import memory
-from firstsight.errors import ProcessDied
 
 POOLS = ("OMP", "OPENBLAS", "MKL")
 PATIENCE = 10.0  # seconds for a process that has hung up to end

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from firstsight.core.errors import ImageError, ModelError
 from firstsight.data.memory import decoding
-from firstsight.errors import ImageError, ModelError
 
 VERSION = 1
 CENTRE = 0.5

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstsight.core.errors import DataError, SettingsError
 from firstsight.data.folder import LabelledImages, read_folder, walk
 from firstsight.data.pack import read_pack
 from firstsight.data.source import is_pack
-from firstsight.errors import DataError, SettingsError
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from firstsight.core.errors import DataError
 from firstsight.data.folder import LabelledImages, read_folder
-from firstsight.errors import DataError
 
 
 def read_cub(root: Path) -> LabelledImages:

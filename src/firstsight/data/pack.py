@@ -16,12 +16,12 @@ from typing import Any
 
 from PIL import Image
 
+from firstsight.core.errors import BadImages, DataError, ImageError
+from firstsight.core.files import new_file, read_json, write_file
+from firstsight.core.protocols import Progress
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import decoded, fitted
-from firstsight.errors import BadImages, DataError, ImageError
-from firstsight.files import new_file, read_json, write_file
-from firstsight.protocols import Progress
 
 QUALITY = 90  # of the WebP images a pack holds
 

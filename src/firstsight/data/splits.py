@@ -16,9 +16,9 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.errors import DataError, SettingsError
+from firstsight.core.files import read_json, write_file
 from firstsight.data.folder import LabelledImages
-from firstsight.errors import DataError, SettingsError
-from firstsight.files import read_json, write_file
 
 SHARES = (25, 50, 75)  # per cent of the categories that are known
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.accuracy import number
+from firstsight.core.accuracy import number
 
 RANDOM_ORDERS = 10
 RUN = 10  # images of one category in a row, in a bursty stream

@@ -20,20 +20,20 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from firstsight.accuracy import Accuracy, number, separate_accuracy, strict_accuracy
-from firstsight.config import Rule
+from firstsight.core.accuracy import Accuracy, number, separate_accuracy, strict_accuracy
+from firstsight.core.errors import BadImages, ImageError
+from firstsight.core.protocols import CONFIRMED, Assignment, Encoded, Progress, Silent
+from firstsight.core.settings import Rule
+from firstsight.core.threads import one_thread
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import ImageLike
 from firstsight.discoverer import GROUP
-from firstsight.errors import BadImages, ImageError
-from firstsight.evaluate.agreement import course, growth, mutual_information, rand_index
+from firstsight.evaluate.metrics import course, growth, mutual_information, rand_index
 from firstsight.evaluate.orders import RANDOM_ORDERS, bursty_orders, fixed_order, random_orders
-from firstsight.methods.model import Model
-from firstsight.networks import AnyRegister
-from firstsight.protocols import CONFIRMED, Assignment, Encoded, Progress, Silent
+from firstsight.methods.networks import AnyRegister
+from firstsight.model.model import Model
 from firstsight.register.learning import LearningRegister
-from firstsight.threads import one_thread
 
 
 @dataclass(frozen=True)

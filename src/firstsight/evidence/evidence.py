@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.protocols import Assignment
 from firstsight.data.images import Pixels
-from firstsight.protocols import Assignment
 
 Kind: TypeAlias = Literal["prototypes", "support images"]
 

@@ -14,15 +14,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from firstsight.core.errors import ImageError
+from firstsight.core.protocols import Assignment, Candidate, Register
 from firstsight.data.images import ImageLike, Pixels, describe, read, thumbnail
-from firstsight.errors import ImageError
 from firstsight.evidence.evidence import Evidence, Near
 from firstsight.evidence.looking import look
 from firstsight.evidence.points import TOP, Points, summed
 from firstsight.evidence.words import sentence
-from firstsight.methods.examples import SIDE
-from firstsight.methods.model import Model
-from firstsight.protocols import Assignment, Candidate, Register
+from firstsight.model.examples import SIDE
+from firstsight.model.model import Model
 from firstsight.register.codes import CodeRegister
 from firstsight.store.store import Store
 from firstsight.store.views import images as images_of

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from firstsight.evidence.evidence import Square
-from firstsight.methods.model import Model
+from firstsight.model.model import Model
 
 
 class Watch(TorchFunctionMode):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from firstsight.evidence.evidence import Kind, Similar, Sum
-from firstsight.methods.model import Model
+from firstsight.model.model import Model
 
 TOP = 5  # the paper's
 

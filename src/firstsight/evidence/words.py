@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from firstsight.core.protocols import Assignment
 from firstsight.evidence.evidence import Kind, Near, Sum
-from firstsight.protocols import Assignment
 
 FEW = {0: "none", 1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 MUCH_ALIKE = 1.1  # distances other than bits that differ by no more than this factor count as equal

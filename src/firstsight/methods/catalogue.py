@@ -8,11 +8,11 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from firstsight.config import PRESETS, Settings
-from firstsight.errors import SettingsError
+from firstsight.core.errors import SettingsError
+from firstsight.core.settings import PRESETS, Settings
 
 if TYPE_CHECKING:
-    from firstsight.networks import Network
+    from firstsight.methods.networks import Network
 
 Decides: TypeAlias = Literal["ball", "exact code", "distance", "posterior", "never discovers", "offline"]
 
@@ -50,16 +50,17 @@ class Method:
 
 MAIN, HASHES = "tab:method-comparison", "tab:results-hash"
 LOSSES, STRATEGIES, FEATURES = "tab:ablation1", "tab:ablation2", "tab:feature-learning-methods"
-PHE, HASH = "firstsight.phe.model:PHE", "firstsight.methods.deep_hash"
+BASELINES = "firstsight.methods.baselines"
+PHE, HASH = "firstsight.methods.phe.model:PHE", f"{BASELINES}.deep_hash"
 EXACT: Decides = "exact code"
 NEVER: Decides = "never discovers"
 POSTERIOR: Decides = "posterior"
-LATER = "firstsight.methods."  # rules published after the paper
+LATER = "firstsight.methods.later"  # rules published after the paper
 
 _ALL = (
     Method(
         "firstsight",
-        "firstsight.methods.firstsight:Firstsight",
+        "firstsight.methods.firstsight.method:Firstsight",
         "posterior",
         "statistics of frozen features",
         bits="none",
@@ -74,18 +75,31 @@ _ALL = (
         "any",
         (MAIN, "PHE"),
     ),
-    Method("smile", "firstsight.methods.smile:Smile", EXACT, "sign and magnitude by SupCon", paper=(MAIN, "SMILE")),
     Method(
-        "hash-baseline", "firstsight.methods.smile:HashBaseline", EXACT, "SMILE's baseline: SupCon on hash features"
+        "smile",
+        f"{BASELINES}.smile:Smile",
+        EXACT,
+        "sign and magnitude by SupCon",
+        paper=(MAIN, "SMILE"),
     ),
-    Method("closed-set", "firstsight.methods.classifier:ClosedSet", NEVER, "PHE, nearest known category"),
-    Method("closed-set-ce", "firstsight.methods.classifier:Classifier", NEVER, "linear classifier", bits="none"),
     Method(
-        "ncm", "firstsight.methods.leader:ClassMeans", "distance", "nearest class mean, frozen features", bits="none"
+        "hash-baseline",
+        f"{BASELINES}.smile:HashBaseline",
+        EXACT,
+        "SMILE's baseline: SupCon on hash features",
+    ),
+    Method("closed-set", f"{BASELINES}.classifier:ClosedSet", NEVER, "PHE, nearest known category"),
+    Method("closed-set-ce", f"{BASELINES}.classifier:Classifier", NEVER, "linear classifier", bits="none"),
+    Method(
+        "ncm",
+        f"{BASELINES}.leader:ClassMeans",
+        "distance",
+        "nearest class mean, frozen features",
+        bits="none",
     ),
     Method(
         "slc",
-        "firstsight.methods.leader:LeaderClustering",
+        f"{BASELINES}.leader:LeaderClustering",
         "distance",
         "sequential leader clustering",
         bits="none",
@@ -93,7 +107,7 @@ _ALL = (
     ),
     Method(
         "rankstat",
-        "firstsight.methods.indices:RankStat",
+        f"{BASELINES}.indices:RankStat",
         EXACT,
         "top 3 of 32 dimensions",
         bits="none",
@@ -101,7 +115,7 @@ _ALL = (
     ),
     Method(
         "wta",
-        "firstsight.methods.indices:WinnerTakesAll",
+        f"{BASELINES}.indices:WinnerTakesAll",
         EXACT,
         "winners of 3 groups of 16",
         bits="none",
@@ -126,35 +140,35 @@ _ALL = (
     ),
     Method(
         "simgcd",
-        "firstsight.methods.simgcd:SimGcd",
+        f"{BASELINES}.simgcd:SimGcd",
         "ball",
         "SimGCD's prototypes as centres",
         paper=(FEATURES, "SimGCD"),
     ),
     Method(
         "simgcd-mc",
-        "firstsight.methods.simgcd:SimGcdFixed",
+        f"{BASELINES}.simgcd:SimGcdFixed",
         "ball",
         "SimGCD with handcrafted centres",
         paper=(FEATURES, "SimGCD-MC"),
     ),
     Method(
         "phe-fixed-h",
-        "firstsight.methods.fixed:FixedCentres",
+        f"{BASELINES}.fixed:FixedCentres",
         "ball",
         "PHE with handcrafted centres",
         paper=(STRATEGIES, "Fixed-h"),
     ),
     Method(
         "linear-cls",
-        "firstsight.methods.fixed:LinearFeatures",
+        f"{BASELINES}.fixed:LinearFeatures",
         "ball",
         "that, on a linear classifier's features",
         paper=(STRATEGIES, "Linear Cls"),
     ),
     Method(
         "supcon-cls",
-        "firstsight.methods.fixed:ContrastiveFeatures",
+        f"{BASELINES}.fixed:ContrastiveFeatures",
         "ball",
         "that, on SupCon's features",
         paper=(STRATEGIES, "Supcon Cls"),
@@ -169,21 +183,21 @@ _ALL = (
     ),
     Method("phe-no-lc", PHE, "ball", "PHE without L_c", {"alpha": 0.0}, paper=(LOSSES, "without L_c")),
     Method("phe-no-lf", PHE, "ball", "PHE without L_f", {"beta": 0.0}, paper=(LOSSES, "without L_f")),
-    Method("dp-boa", f"{LATER}dp_boa:DpBoa", POSTERIOR, "DP-BOA: Gaussians under a Dirichlet process", bits="none"),
-    Method("age", f"{LATER}age:Age", POSTERIOR, "AGE: Gaussians where a classifier is not sure", bits="none"),
-    Method("talon", f"{LATER}talon:Talon", "distance", "TALON: prototypes at rest, margin features", bits="none"),
-    Method("talon-p", f"{LATER}talon:TalonUpdated", "distance", "TALON: prototypes that move", bits="none"),
-    Method("sync", f"{LATER}sync:Sync", "distance", "SynC without text: a threshold per category", bits="none"),
+    Method("dp-boa", f"{LATER}.dp_boa:DpBoa", POSTERIOR, "DP-BOA: Gaussians under a Dirichlet process", bits="none"),
+    Method("age", f"{LATER}.age:Age", POSTERIOR, "AGE: Gaussians where a classifier is not sure", bits="none"),
+    Method("talon", f"{LATER}.talon:Talon", "distance", "TALON: prototypes at rest, margin features", bits="none"),
+    Method("talon-p", f"{LATER}.talon:TalonUpdated", "distance", "TALON: prototypes that move", bits="none"),
+    Method("sync", f"{LATER}.sync:Sync", "distance", "SynC without text: a threshold per category", bits="none"),
     Method(
         "online-clustering",
-        f"{LATER}online_clustering:OnlineClustering",
+        f"{LATER}.online_clustering:OnlineClustering",
         "distance",
         "DiffGRE's leaders, without its images",
         bits="none",
     ),
     Method(
         "offline-kmeans",
-        "firstsight.methods.leader:ClassMeans",
+        f"{BASELINES}.leader:ClassMeans",
         "offline",
         "k-means of the whole stream, told the number",
         bits="none",
@@ -229,7 +243,7 @@ def network_of(name: str) -> type[Network]:
 
 def _found(name: str) -> Method:
     """A network from elsewhere, described by its class."""
-    from firstsight.networks import HashNetwork
+    from firstsight.methods.networks import HashNetwork
 
     network = _load(name, *name.split(":", 1))
     decides: Decides = "distance"

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.protocols import Assignment, Candidate
+from firstsight.core.protocols import Assignment, Candidate
 
 
 @dataclass(frozen=True, eq=False)

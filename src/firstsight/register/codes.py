@@ -11,11 +11,11 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.bounds import check_bits
-from firstsight.codes import Words, hamming, pack, unpack
-from firstsight.config import Rule
-from firstsight.errors import SettingsError
-from firstsight.protocols import Candidate, Encoded
+from firstsight.core.bounds import check_bits
+from firstsight.core.codes import Words, hamming, pack, unpack
+from firstsight.core.errors import SettingsError
+from firstsight.core.protocols import Candidate, Encoded
+from firstsight.core.settings import Rule
 from firstsight.register.index import TABLE_BITS, Centres, Index, Scan, Table
 from firstsight.register.roster import Roster
 

@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.errors import ModelError, SettingsError
-from firstsight.protocols import Candidate, Encoded
+from firstsight.core.errors import ModelError, SettingsError
+from firstsight.core.protocols import Candidate, Encoded
 from firstsight.register.index import Centres
 from firstsight.register.roster import Roster
 from firstsight.register.standing import Distances, Place, Standing

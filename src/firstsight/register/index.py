@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.codes import Words, hamming, popcount
+from firstsight.core.codes import Words, hamming, popcount
+from firstsight.core.threads import computing_threads
 from firstsight.register.standing import FAR, Distances, Place, Standing
-from firstsight.threads import computing_threads
 
 TABLE_BITS = 16
 TILE = 1 << 19  # codes times centres compared at once: smaller ones leave threads waiting for each other

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from firstsight.errors import StoreError
-from firstsight.protocols import Register
+from firstsight.core.errors import StoreError
+from firstsight.core.protocols import Register
 from firstsight.register.codes import CodeRegister
 from firstsight.register.features import FeatureRegister
 from firstsight.register.niw import NiwRegister

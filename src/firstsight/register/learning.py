@@ -14,8 +14,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.errors import ModelError, SettingsError
-from firstsight.protocols import Assignment, Candidate, Centre, Encoded
+from firstsight.core.errors import ModelError, SettingsError
+from firstsight.core.protocols import Assignment, Candidate, Centre, Encoded
 from firstsight.register.assignments import Assignments
 from firstsight.register.naming import Naming
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.errors import SettingsError
-from firstsight.protocols import Assignment, Candidate, Centre
+from firstsight.core.errors import SettingsError
+from firstsight.core.protocols import Assignment, Candidate, Centre
 from firstsight.register.assignments import Assignments
 from firstsight.register.index import Centres, Index
 from firstsight.register.naming import Naming

@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.errors import ModelError
-from firstsight.protocols import Assignment
+from firstsight.core.errors import ModelError
+from firstsight.core.protocols import Assignment
 from firstsight.register.learning import Floats, LearningRegister, as_text, from_text, posterior
 
 Places: TypeAlias = NDArray[np.intp]

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from firstsight.errors import DiskError, StoreError
-from firstsight.files import FileLock, disk_errors
+from firstsight.core.errors import DiskError, StoreError
+from firstsight.core.files import FileLock, disk_errors
 
 Sync = Literal["full", "normal"]
 DISK = (

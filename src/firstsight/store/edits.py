@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from operator import index
 
-from firstsight.errors import SettingsError, StoreError
-from firstsight.protocols import Register
+from firstsight.core.errors import SettingsError, StoreError
+from firstsight.core.protocols import Register
 from firstsight.store.catalogue import Catalogue, Category
 from firstsight.store.dependencies import dependants, obstacles, writes
 from firstsight.store.events import (

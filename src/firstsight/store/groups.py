@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from firstsight.protocols import Assignment
+from firstsight.core.protocols import Assignment
 
 
 def repeats(contents: Sequence[bytes], answers: Sequence[Assignment | None]) -> dict[int, int]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from firstsight.errors import DiskError, StoreError
-from firstsight.files import new_file
+from firstsight.core.errors import DiskError, StoreError
+from firstsight.core.files import new_file
 from firstsight.store.connection import beside, locked
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from firstsight.protocols import Assignment, Progress
+from firstsight.core.protocols import Assignment, Progress
 from firstsight.register.statistics import StatisticsRegister
 from firstsight.store.events import Assigned, Recorded
 from firstsight.store.store import Store

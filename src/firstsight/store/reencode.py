@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.errors import ImageError, StoreError
+from firstsight.core.protocols import Encoder, Progress, Register
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import read
-from firstsight.errors import ImageError, StoreError
-from firstsight.protocols import Encoder, Progress, Register
 from firstsight.store.events import Assigned, Created, Event, RadiusChanged, Recorded, Split
 from firstsight.store.making import new_database, vacant
 from firstsight.store.store import Store

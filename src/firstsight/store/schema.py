@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from firstsight._version import __version__
-from firstsight.errors import StoreError
+from firstsight.core.errors import StoreError
 from firstsight.store.making import new_database
 
 APPLICATION = 0x46535247  # "FSRG": tells a register's file from any other database

@@ -21,8 +21,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, NamedTuple
 
-from firstsight.errors import StoreError
-from firstsight.files import FileLock
+from firstsight.core.errors import StoreError
+from firstsight.core.files import FileLock
 from firstsight.store import schema
 from firstsight.store.connection import Still, Sync, connect, damaged, errors, locked
 from firstsight.store.contents import Contents

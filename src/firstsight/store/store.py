@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight._version import __version__
-from firstsight.errors import DiskError, SettingsError, StoreError
-from firstsight.protocols import Assignment, Candidate, Centre, Provenance, Register
+from firstsight.core.errors import DiskError, SettingsError, StoreError
+from firstsight.core.protocols import Assignment, Candidate, Centre, Provenance, Register
+from firstsight.core.threads import one_thread
 from firstsight.register.kinds import of_header
 from firstsight.store import edits, snapshot
 from firstsight.store.catalogue import Catalogue
@@ -27,7 +28,6 @@ from firstsight.store.connection import Sync, sound
 from firstsight.store.events import Assigned, Created, Event, Recorded, Undone
 from firstsight.store.groups import numbered, repeats
 from firstsight.store.sqlite import SqliteLog
-from firstsight.threads import one_thread
 
 SNAPSHOT_EVERY = 10_000  # events at least, and a tenth of the log: what opening may have to fold
 

@@ -9,8 +9,8 @@ from heapq import nsmallest
 
 import numpy as np
 
-from firstsight.errors import StoreError
-from firstsight.protocols import CONFIRMED
+from firstsight.core.errors import StoreError
+from firstsight.core.protocols import CONFIRMED
 from firstsight.register.kinds import is_confident
 from firstsight.store.events import (
     Assigned,

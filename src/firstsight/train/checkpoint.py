@@ -18,8 +18,8 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from firstsight.errors import ModelError, SettingsError
-from firstsight.files import FileLock, disk_errors, write_file
+from firstsight.core.errors import ModelError, SettingsError
+from firstsight.core.files import FileLock, disk_errors, write_file
 from firstsight.train.optim import Average
 
 

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from firstsight.backbones import TransformerTail
-from firstsight.devices import mixed_precision
-from firstsight.methods.model import GPU_PART, Model
-from firstsight.protocols import Progress
+from firstsight.core.protocols import Progress
+from firstsight.encode.backbones import TransformerTail
+from firstsight.encode.devices import mixed_precision
+from firstsight.model.model import GPU_PART, Model
 
 Stem: TypeAlias = Callable[[Tensor], Tensor]
 

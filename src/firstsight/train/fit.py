@@ -10,18 +10,18 @@ from typing import Any
 import torch
 from torch import nn
 
-from firstsight.config import Settings
+from firstsight.core.errors import ModelError, SettingsError
+from firstsight.core.files import digest
+from firstsight.core.protocols import Progress, Silent
+from firstsight.core.settings import Settings
+from firstsight.core.threads import one_thread
 from firstsight.data.folder import LabelledImages, check_support
 from firstsight.data.source import read_images
-from firstsight.devices import pick_device
-from firstsight.errors import ModelError, SettingsError
-from firstsight.files import digest
+from firstsight.encode.devices import pick_device
 from firstsight.methods.catalogue import named
-from firstsight.methods.examples import choose
-from firstsight.methods.folder import is_model, load_model, save_model, settings_of
-from firstsight.methods.model import Category, Model
-from firstsight.protocols import Progress, Silent
-from firstsight.threads import one_thread
+from firstsight.model.examples import choose
+from firstsight.model.folder import is_model, load_model, save_model, settings_of
+from firstsight.model.model import Category, Model
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from math import isfinite
 from typing import TypeAlias
 
-from firstsight.errors import TrainingError
-from firstsight.networks import Network
+from firstsight.core.errors import TrainingError
+from firstsight.methods.networks import Network
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.optim import Average, make_optimiser, set_learning_rates
 from firstsight.train.step import Step

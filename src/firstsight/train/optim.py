@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
-from firstsight.config import Settings
+from firstsight.core.settings import Settings
 
 LOWEST_RATE = 1e-5
 WARMUP_RATE = 1e-4

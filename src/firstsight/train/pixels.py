@@ -13,11 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from firstsight.core.errors import BadImages, ImageError
+from firstsight.core.files import disk_errors
+from firstsight.core.protocols import Progress
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import CENTRE, ImageLike, Pixels, Preprocess, crop, resized
-from firstsight.errors import BadImages, ImageError
-from firstsight.files import disk_errors
-from firstsight.protocols import Progress
 
 BUDGET = 4 * 2**30  # bytes of decoded images kept in memory; more are kept in a file that is mapped
 WINDOW = 256  # images decoded before they are asked for

@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
-from firstsight.devices import mixed_precision
-from firstsight.networks import Network
+from firstsight.encode.devices import mixed_precision
+from firstsight.methods.networks import Network
 from firstsight.train.support import Support, seeded
 
 WARM_UP = 3  # steps before recording, in which libraries choose their kernels

@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
+from firstsight.core.errors import SettingsError
+from firstsight.core.protocols import Progress
 from firstsight.data.images import CENTRE
-from firstsight.devices import mixed_precision
-from firstsight.errors import SettingsError
-from firstsight.methods.model import Model
-from firstsight.networks import withheld
-from firstsight.protocols import Progress
+from firstsight.encode.devices import mixed_precision
+from firstsight.methods.networks import withheld
+from firstsight.model.model import Model
 from firstsight.train.compiled import fastest_stem
 from firstsight.train.pixels import PixelCache
 

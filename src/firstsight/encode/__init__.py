@@ -1,0 +1,1 @@
+"""From pixels to features: backbones, their weights, the second look, devices."""

@@ -1,0 +1,1 @@
+"""The methods the paper compares with, and the rows that never discover."""

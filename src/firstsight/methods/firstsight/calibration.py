@@ -1,0 +1,159 @@
+"""How readily a category is born, and how sure an answer is: found on the support set, where some play new ones.
+
+A third of the known categories play new ones, and the space is fitted anew without them. Nothing of a query stream is
+needed. The concentration is a minimum of a smooth function, so what hardly differs is calibrated alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import comb, exp, log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize, minimize_scalar
+
+from firstsight.core.accuracy import matched
+from firstsight.methods.firstsight.corrected import Corrected, corrected
+from firstsight.methods.firstsight.discriminant import Floats, Labels
+from firstsight.methods.firstsight.prior import PRIOR, Prior
+from firstsight.methods.firstsight.space import fit_space
+from firstsight.methods.simulation import Simulated, random_thirds, simulated
+from firstsight.register.statistics import ENOUGH, Spread, StatisticsRegister
+
+ARRIVING = 4_000  # images that arrive in all simulated streams together: small support sets are drawn more often
+TEACHING = 0.75  # share of a known category's images that teach
+TRIALS = (4, 16)  # streams, at least and at most
+FEWEST = 3  # categories: with fewer there is nothing left to learn from when one plays a new one
+SHARPNESSES = (0.005, 2.0)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    concentration: float
+    sharpness: float
+    weight: float | None = None  # of a known category in the simulation, if there was one
+
+    def concentration_with(self, counts: Labels) -> float:
+        """The concentration where known categories have so many images.
+
+        A category is weighed by its images; the weight of a new one keeps its proportion to theirs.
+        """
+        return self.concentration + (0 if self.weight is None else log(_weight(counts) / self.weight))
+
+
+def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int, prior: Prior = PRIOR) -> Calibration:
+    """The concentration that tells new categories best, and the sharpness that makes confidence honest."""
+    categories = len(np.unique(labels))
+    if categories < FEWEST or len(labels) == categories:
+        dimensions = min(dimensions, features.shape[1])
+        return Calibration(prior.concentration_in(dimensions), prior.sharpness_in(dimensions))
+    generator = np.random.default_rng(seed)
+    draws = int(np.clip(ARRIVING / (len(labels) / 2), *TRIALS))  # all images of a third, a quarter of the others'
+    draws = min(draws, comb(categories, max(1, categories // 3)))  # as many thirds as there are
+    news = random_thirds(labels, draws, generator)
+    streams = [simulated(labels, new, generator, TEACHING) for new in news]
+    trials = [Trial(features, labels, dimensions, stream, prior) for stream in streams]
+    dimensions = trials[0].rows.shape[1]
+    concentration = best_concentration([trial.corrected() for trial in trials], dimensions, prior)
+    sharpness = best_sharpness([trial.forecast(concentration) for trial in trials], dimensions, prior)
+    return Calibration(concentration, sharpness, float(np.mean([_weight(trial.counts) for trial in trials])))
+
+
+class Trial:
+    """One simulated stream, in a space that has seen only what teaches."""
+
+    def __init__(
+        self, features: Floats, labels: Labels, dimensions: int, stream: Simulated, prior: Prior = PRIOR
+    ) -> None:
+        taught, own = np.unique(labels[stream.teaching], return_inverse=True)
+        space = fit_space(features[stream.teaching], own, dimensions, prior)
+        self.spread = Spread(space.within, space.between, prior.concentration_in(len(space.within)))
+        teaching = space.projection(features[stream.teaching])
+        self.counts, self.sums = np.bincount(own), np.zeros((len(taught), teaching.shape[1]))
+        np.add.at(self.sums, own, teaching)
+        self.rows = space.projection(features[stream.arriving])
+        self.truth, self.known = labels[stream.arriving], stream.known
+        self._taught = taught
+
+    def corrected(self) -> Corrected:
+        """What is weighed where every answer is corrected at once."""
+        at = {category: i for i, category in enumerate(self._taught.tolist())}
+        labels = np.array([at.setdefault(category, len(at)) for category in self.truth.tolist()])
+        return corrected(self.spread, self.counts.astype(np.float64), self.sums, self.rows, labels)
+
+    def register(self, concentration: float) -> StatisticsRegister:
+        spread = replace(self.spread, concentration=concentration)
+        return StatisticsRegister(spread, [str(i) for i in range(len(self.counts))], self.counts, self.sums)
+
+    def forecast(self, concentration: float) -> tuple[list[Floats], NDArray[np.bool_]]:
+        """For every row, how much less probable each other answer was than the one given; and which were right."""
+        register = self.register(concentration)
+        behind, category = [], []
+        for row in self.rows:
+            distances = np.append(register.distances(row), 0.0)
+            behind.append(distances - distances.min())
+            category.append(register.assign_many(row[None]).category[0])
+        return behind, matched(self.truth, np.array(category))
+
+
+def best_concentration(streams: Sequence[Corrected], dimensions: int, prior: Prior = PRIOR) -> float:
+    """The concentration under which the truth is most probable, given the prior; log odds are sharpened as suits best.
+
+    Who mistakes the first image of a category for another may lose all its images: it counts as the root of their
+    number.
+    """
+    usual = np.array([prior.concentration_in(dimensions), log(prior.sharpness_in(dimensions))])
+    spread = np.array([prior.concentration_spread * dimensions, prior.sharpness_spread])
+
+    def loss(at: Floats) -> tuple[float, Floats]:
+        losses, slopes = zip(*(_weighed_loss(stream, float(at[0]), exp(at[1])) for stream in streams), strict=True)
+        off = (at - usual) / spread
+        return float(np.mean(losses) + 0.5 * off @ off), np.mean(slopes, axis=0) + off / spread
+
+    return float(minimize(loss, usual, jac=True, method="BFGS", options={"gtol": 1e-7}).x[0])
+
+
+def _weighed_loss(stream: Corrected, concentration: float, sharpness: float) -> tuple[float, Floats]:
+    """How improbable the truth is, and the slope of that in the concentration and in the logarithm of the sharpness."""
+    images, new = np.arange(len(stream.truth)), stream.log_odds.shape[1] - 1
+    odds = stream.log_odds.copy()
+    odds[:, new] = concentration
+    weight = np.where(stream.truth == new, sqrt(stream.expected), 1.0)
+    probable = np.exp(sharpness * (odds - odds.max(axis=1, keepdims=True)))
+    total = probable.sum(axis=1, keepdims=True)
+    behind = odds[images, stream.truth] - odds.max(axis=1)
+    loss = float((weight * (np.log(total[:, 0]) - sharpness * behind)).sum())
+    excess = probable / total
+    excess[images, stream.truth] -= 1
+    excess *= weight[:, None] * sharpness
+    return loss, np.array([excess[:, new].sum(), (excess * odds).sum()])
+
+
+def best_sharpness(
+    forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], dimensions: int, prior: Prior = PRIOR
+) -> float:
+    """The sharpness under which confidence is the best forecast of being right, given the prior."""
+    images = float(np.mean([len(right) for _, right in forecasts]))
+
+    def loss(at: float) -> float:
+        off = (at - log(prior.sharpness_in(dimensions))) / prior.sharpness_spread
+        return _log_loss(forecasts, exp(at)) + 0.5 * off**2 / (images * prior.independent_images)
+
+    bounds = [log(sharpness) for sharpness in SHARPNESSES]
+    return exp(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6}).x)
+
+
+def _weight(counts: Labels) -> float:
+    """What a category of these many images weighs, on average."""
+    return float(np.minimum(counts, ENOUGH).mean())
+
+
+def _log_loss(forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], sharpness: float) -> float:
+    """How bad the confidence is as a forecast of being right."""
+    losses = []
+    for behind, right in forecasts:
+        sure = np.array([1 / np.exp(-sharpness * each).sum() for each in behind])
+        losses.append(-np.log(np.clip(np.where(right, sure, 1 - sure), 1e-6, 1)).mean())
+    return float(np.mean(losses))

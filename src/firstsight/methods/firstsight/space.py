@@ -1,0 +1,175 @@
+"""The space rows live in, and how categories are spread there: within them W, and between their means B.
+
+Both are measured on categories the projection was not fitted on, which is what new ones will be: a part of the known
+categories is left out in turn. Few of them measure little, so neighbouring dimensions are averaged, and a prior is
+mixed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from firstsight.methods.firstsight.discriminant import (
+    Floats,
+    Labels,
+    Projection,
+    axes_again,
+    axes_of_few,
+    category_means,
+    fit_projection,
+    principal_axes,
+)
+from firstsight.methods.firstsight.prior import PRIOR, Prior
+
+FOLDS = 5  # parts of the known categories, each in turn left out
+SMOOTH = 30.0  # deviations that a variance is averaged over, in neighbouring dimensions where one has fewer
+NARROWEST = 0.5  # that averaging, in dimensions
+LEAST_LEVEL = 0.02  # of B / W, where few categories seem not to differ
+LEAST = 1e-3  # likewise, in a single dimension
+
+
+@dataclass(frozen=True)
+class Space:
+    """A projection, and the variances W and B of its rows."""
+
+    projection: Projection
+    within: Floats
+    between: Floats
+
+
+def fit_space(features: Floats, labels: Labels, dimensions: int, prior: Prior = PRIOR) -> Space:
+    """The projection of these features, with the spread that categories it has not seen will have in it."""
+    few = len(labels) <= dimensions
+    axes = axes_of_few(features, dimensions) if few else principal_axes(features, dimensions)
+    projection = fit_projection(features, labels, axes)
+    rows = projection(features)
+    parts = _Parts.of(labels, rows.shape[1])
+
+    def axes_without(some: Floats) -> Floats:
+        return axes_of_few(some, dimensions) if few else axes_again(some, axes)
+
+    left_out = _held_out(features, labels, axes_without, parts)
+    within = _within(left_out, parts, prior)
+    between = _between(left_out, within, parts, prior)
+    within[parts.leading :] = _also_of_seen(within, rows, labels, parts)[parts.leading :]
+    return Space(projection, within, np.maximum(between, LEAST * within))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Where the dimensions of a projection differ in kind.
+
+    First those in which the means of its categories differ, then those in which its images do, then the others: of
+    these nobody can say which is which.
+    """
+
+    leading: int
+    informed: int
+    width: int
+
+    @classmethod
+    def of(cls, labels: Labels, width: int) -> _Parts:
+        return cls(min(int(labels.max()), width), min(len(labels) - 1, width), width)
+
+    @property
+    def slices(self) -> list[slice]:
+        return [slice(*ends) for ends in pairwise((0, self.leading, self.informed, self.width))]
+
+    def from_fewer(self, values: Floats, fewer: _Parts) -> Floats:
+        """What was found for the dimensions of a projection of fewer images, at those that correspond to them here."""
+        values, last = fewer.levelled(values), fewer.width - 1
+        places = [
+            np.linspace(first := min(there.start, last), max(there.stop - 1, first), here.stop - here.start)
+            for there, here in zip(fewer.slices, self.slices, strict=True)
+        ]
+        return np.asarray(values[np.rint(np.concatenate(places)).astype(np.int64)])
+
+    def smooth(self, values: Floats, width: float) -> Floats:
+        """Averaged over neighbours of the same kind."""
+        leading, informed, others = (values[part] for part in self.slices)
+        parts = [_averaged(part, max(width, NARROWEST)) for part in (leading, informed)]
+        return self.levelled(np.concatenate([*parts, others]))
+
+    def levelled(self, values: Floats) -> Floats:
+        """The same value wherever nobody can say which dimension is which."""
+        others = values[self.informed :]
+        return np.concatenate([values[: self.informed], np.full(len(others), others.mean() if len(others) else 0.0)])
+
+
+@dataclass(frozen=True)
+class _LeftOut:
+    """Sums of squares over categories that were left out, for every dimension, and what they are sums of."""
+
+    scatter: Floats  # of images around their category's mean
+    freedom: int  # of that
+    means: Floats  # of those means
+    categories: int
+    share: float  # of W that is in such a square: a mean of n images varies by W / n
+    led: bool  # whether any projection had leading dimensions
+
+
+def _held_out(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats], parts: _Parts) -> _LeftOut:
+    """Leave out a part of the categories in turn, project by the others, and sum up where the left out ones lie."""
+    counts = np.bincount(labels)
+    scatter, means, categories, freedom = np.zeros(parts.width), np.zeros(parts.width), 0, 0
+    for fold in range(min(FOLDS, len(counts))):
+        out = labels % FOLDS == fold
+        if (~out).sum() < 2:  # nothing to measure by
+            continue
+        others, own = (np.unique(labels[part], return_inverse=True)[1] for part in (~out, out))
+        taught = features[~out]
+        rows = fit_projection(taught, others, axes_of(taught))(features[out])
+        centres, known = category_means(rows, own), int(others.max()) + 1
+        fewer = _Parts.of(others, rows.shape[1])
+        scatter += parts.from_fewer(np.square(rows - centres[own]).sum(axis=0), fewer)
+        origin = known / (known + 1)  # which is but a mean of so many
+        means += origin * parts.from_fewer(np.square(centres).sum(axis=0), fewer)
+        categories, freedom = categories + len(centres), freedom + len(own) - len(centres)
+    return _LeftOut(scatter, freedom, means, categories, float((1 / counts).mean()), len(counts) > 2)
+
+
+def _within(left_out: _LeftOut, parts: _Parts, prior: Prior) -> Floats:
+    believed = np.full(parts.width, prior.resting_within)
+    believed[: parts.leading] = prior.leading_within
+    measured = parts.smooth(left_out.scatter, SMOOTH / max(left_out.freedom, 1))
+    freedom = np.full(parts.width, float(left_out.freedom))
+    if not left_out.led:
+        measured[: parts.leading] = freedom[: parts.leading] = 0
+    return np.asarray((prior.within_weight * believed + measured) / (prior.within_weight + freedom))
+
+
+def _between(left_out: _LeftOut, within: Floats, parts: _Parts, prior: Prior) -> Floats:
+    """Measured, mixed with a belief: one level where known categories do not differ, a multiple of it where they do."""
+    count, rest = left_out.categories, slice(parts.leading, None)
+    measured = parts.smooth(left_out.means / max(count, 1), SMOOTH / max(count, 1)) - within * left_out.share
+    level = prior.level
+    if count and parts.leading < parts.width:
+        found = max(float(measured[rest].mean() / within[rest].mean()), LEAST_LEVEL)
+        level = (prior.level_weight * prior.level + count * found) / (prior.level_weight + count)
+    believed, counts = level * within, np.full(parts.width, float(count))
+    believed[: parts.leading] *= prior.leading
+    if not left_out.led:
+        counts[: parts.leading] = 0
+    mixed = prior.shape_weight * believed + counts * np.maximum(measured, 0)
+    return np.asarray(mixed / (prior.shape_weight + counts))
+
+
+def _also_of_seen(within: Floats, rows: Floats, labels: Labels, parts: _Parts) -> Floats:
+    """W so that both fit in: images the projection was fitted on vary more than others where labels say nothing."""
+    freedom = len(labels) - (labels.max() + 1)
+    if not freedom:
+        return within
+    scatter = np.square(rows - category_means(rows, labels)[labels]).sum(axis=0)
+    seen = parts.smooth(scatter / freedom, SMOOTH / freedom)
+    return np.asarray(np.sqrt(within * np.maximum(within, seen)))
+
+
+def _averaged(values: Floats, width: float) -> Floats:
+    """Gaussian weights of that width; at the ends over those there are."""
+    at = np.arange(len(values))
+    weights = np.exp(-0.5 * np.square((at[:, None] - at) / width))
+    return np.asarray(weights @ values / weights.sum(axis=1)) if len(values) else values

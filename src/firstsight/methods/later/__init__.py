@@ -1,0 +1,1 @@
+"""Rules published after the paper."""

@@ -1,0 +1,1 @@
+"""A trained model: its folder, its card and the support images that stand for it."""

@@ -1,0 +1,1 @@
+"""What people look at: reports, galleries and explanations as pages."""
