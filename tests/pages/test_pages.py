@@ -103,7 +103,7 @@ def test_json_is_documented_and_plain(cases: list[Evidence]) -> None:
 
 def test_colours_keep_their_contrast_in_light_and_dark() -> None:
     """AA of WCAG: 4.5 to 1 for every tone that text is written in."""
-    style = files("firstsight.evidence").joinpath("page.css").read_text()
+    style = files("firstsight.pages").joinpath("page.css").read_text()
     light, dark = (dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in style.split("@media")[:2])
     for tones in (light, dark):
         for tone in ("ink", "soft", "found", "low"):
