@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from firstsight.discoverer import Discoverer
     from firstsight.evidence.evidence import Evidence
     from firstsight.evidence.explain import explain
+    from firstsight.methods.settings import settings
     from firstsight.model.folder import load_model as load
     from firstsight.model.model import Model
     from firstsight.register.codes import CodeRegister
     from firstsight.store.store import Store
+    from firstsight.train.features import fit_features
     from firstsight.train.fit import fit
 
 # Before torch is loaded: its threads sleep while they wait for each other. Awake, they take the cores from those that
@@ -41,6 +43,8 @@ _HOMES = {
     "explain": "evidence.explain",
     "fit": "train.fit",
     "load": "model.folder:load_model",
+    "settings": "methods.settings",
+    "fit_features": "train.features",
 }
 
 __all__ = [
@@ -56,7 +60,9 @@ __all__ = [
     "__version__",
     "explain",
     "fit",
+    "fit_features",
     "load",
+    "settings",
 ]
 
 

@@ -1,4 +1,4 @@
-"""The contract every (encoder, register) pair keeps, as a function anyone can run on theirs.
+"""The contract every encoder and decision keep together, as a function anyone can run on theirs.
 
 `check_discoverer` raises AssertionError with the clause that broke; it needs a way to make fresh discoverers and
 some images.
@@ -44,11 +44,11 @@ def check_prediction_is_pure(discoverer: Discoverer, images: Sequence[ImageLike]
 
 
 def check_batch_equals_loop(fresh: Callable[[], Discoverer], images: Sequence[ImageLike]) -> None:
-    """On the same rows, assigning many is assigning one by one. (Encoders may differ in the last digits.)"""
+    """On the same features, assigning many is assigning one by one. (Encoders may differ in the last digits.)"""
     one, many = fresh(), fresh()
-    rows = _rows(one, images)
-    loop = [one.register.assign(row) for row in rows]
-    assert list(many.register.assign_many(rows)) == loop, "assign_many is not the loop"
+    features = _features(one, images)
+    loop = [one.register.assign(feature) for feature in features]
+    assert list(many.register.assign_many(features)) == loop, "assign_many is not the loop"
 
 
 def check_replay_is_deterministic(fresh: Callable[[], Discoverer], images: Sequence[ImageLike]) -> None:
@@ -58,19 +58,21 @@ def check_replay_is_deterministic(fresh: Callable[[], Discoverer], images: Seque
 
 def check_ids_are_stable(discoverer: Discoverer, images: Sequence[ImageLike]) -> None:
     """A created category answers for its own founder from then on, by the id it was given."""
-    for row in _rows(discoverer, images):
-        answer = discoverer.register.assign(row)
+    for feature in _features(discoverer, images):
+        answer = discoverer.register.assign(feature)
         if answer.created:
-            assert discoverer.register.match(np.asarray(row)).category == answer.category, "a founder lost its category"
+            assert discoverer.register.match(np.asarray(feature)).category == answer.category, (
+                "a founder lost its category"
+            )
 
 
 def check_work_is_bounded(discoverer: Discoverer, images: Sequence[ImageLike]) -> None:
-    """Answering a row compares it with each centre there is at most once, counted and not timed."""
+    """Answering a feature compares it with each centre there is at most once, counted and not timed."""
     register = discoverer.register
     centres = len(register.known_centres())
-    for row in _rows(discoverer, images):
+    for feature in _features(discoverer, images):
         before = register.comparisons
-        centres += register.assign(row).created
+        centres += register.assign(feature).created
         assert register.comparisons - before <= max(1, centres), (
             "an answer took more comparisons than there are centres"
         )
@@ -78,21 +80,23 @@ def check_work_is_bounded(discoverer: Discoverer, images: Sequence[ImageLike]) -
 
 def check_clone_is_independent(discoverer: Discoverer, images: Sequence[ImageLike]) -> None:
     """What a copy of a register learns, the register does not."""
-    rows = _rows(discoverer, images)
-    before = [discoverer.register.match(row) for row in rows]
+    features = _features(discoverer, images)
+    before = [discoverer.register.match(feature) for feature in features]
     clone = copy.deepcopy(discoverer.register)
-    clone.assign_many(rows)
-    assert [discoverer.register.match(row) for row in rows] == before, "a clone changed the original"
+    clone.assign_many(features)
+    assert [discoverer.register.match(feature) for feature in features] == before, "a clone changed the original"
 
 
 def check_header_starts_the_same_register(fresh: Callable[[], Discoverer], images: Sequence[ImageLike]) -> None:
-    """A register made from a header decides as the one that wrote it, and rows survive being bytes."""
+    """A register made from a header decides as the one that wrote it, and features survive being bytes."""
     discoverer = fresh()
-    rows, register = _rows(discoverer, images), discoverer.register
+    features, register = _features(discoverer, images), discoverer.register
     again = of_header(register.header())
-    kept = [again.row_from(register.row_bytes(row)) for row in rows]
-    assert all(np.array_equal(a, b) for a, b in zip(kept, rows, strict=True)), "a row changed on its way through bytes"
-    assert list(again.assign_many(rows)) == list(register.assign_many(rows)), "the header made another register"
+    kept = [again.row_from(register.row_bytes(feature)) for feature in features]
+    assert all(np.array_equal(a, b) for a, b in zip(kept, features, strict=True)), (
+        "a feature changed on its way through bytes"
+    )
+    assert list(again.assign_many(features)) == list(register.assign_many(features)), "the header made another register"
 
 
 def check_save_and_load(fresh: Callable[[], Discoverer], images: Sequence[ImageLike]) -> None:
@@ -133,14 +137,14 @@ def check_edits_are_kept(fresh: Callable[[], Discoverer], images: Sequence[Image
 
 
 def _alike(one: Assignment, other: Assignment) -> bool:
-    """The same decision; distances may differ in the last digits, as rows of other batches do."""
+    """The same decision; distances may differ in the last digits, as features of other batches do."""
     if (one.category, one.is_new, one.created) != (other.category, other.is_new, other.created):
         return False
     return bool(np.isclose(one.distance or 0, other.distance or 0, rtol=1e-5, atol=1e-5))
 
 
 def _stored(discoverer: Discoverer, path: Path) -> Discoverer:
-    return Discoverer(discoverer.encoder, discoverer.register, store=path)
+    return Discoverer(discoverer.model, discoverer.register, store=path)
 
 
 def _store(discoverer: Discoverer) -> Store:
@@ -148,6 +152,6 @@ def _store(discoverer: Discoverer) -> Store:
     return discoverer.store
 
 
-def _rows(discoverer: Discoverer, images: Sequence[ImageLike]) -> NDArray[Any]:
-    prepared = [discoverer.encoder.prepare(image) for image in images]
-    return discoverer.register.rows_of(discoverer.encoder.encode(prepared))
+def _features(discoverer: Discoverer, images: Sequence[ImageLike]) -> NDArray[Any]:
+    model = discoverer.model
+    return model.transform(model.encode([model.prepare(image) for image in images]))

@@ -11,7 +11,8 @@ import typer
 from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
 from firstsight.core.errors import ProcessDied, SettingsError
-from firstsight.core.settings import SPECS, from_environment
+from firstsight.core.settings import from_environment
+from firstsight.methods.settings import all_specs
 
 if TYPE_CHECKING:
     from firstsight.data.folder import LabelledImages
@@ -58,7 +59,7 @@ def benchmark(
     """
     configure(quiet, verbose)
     lengths = _numbers(bits)
-    given = {**{name: value for name, value in from_environment().items() if name not in TAKEN}, **given}
+    given = {**{name: value for name, value in from_environment(all_specs()).items() if name not in TAKEN}, **given}
     from firstsight.data.benchmarks import open_data, split_of
     from firstsight.data.splits import Split
     from firstsight.reproduce.benchmark import runs
@@ -117,5 +118,5 @@ def _numbers(text: str) -> list[int]:
     except ValueError:
         raise SettingsError(f"bits are {text!r}; expected numbers separated by commas, such as 12,32") from None
     for number in numbers:
-        SPECS["bits"].check(number)
+        all_specs()["bits"].check(number)
     return numbers

@@ -15,10 +15,9 @@ from rich.table import Table
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, err, out, say, shown
 from firstsight.cli.evaluate import table
 from firstsight.core.errors import DataError
-from firstsight.core.settings import Settings
 
 if TYPE_CHECKING:
-    from firstsight.core.protocols import Encoded
+    from firstsight.core.protocols import Features
     from firstsight.evaluate.stream import Answered, Evaluation
     from firstsight.model.model import Model
 
@@ -52,11 +51,11 @@ def run_demo(folder: Path, device: str) -> Evaluation:
     from firstsight.pages.report import write_report
     from firstsight.train.fit import fit
 
-    model = fit(folder / "support", folder / "model", Settings.of(SETTINGS), device=device, progress=Bars())
+    model = fit(folder / "support", folder / "model", device=device, progress=Bars(), **SETTINGS)
     describe(model, folder / "model")
-    stream, encoded = _stream(model, folder / "stream")
+    stream, features = _stream(model, folder / "stream")
     in_order = sorted(range(len(stream)), key=lambda i: str(stream[i].image))
-    result = score(model, encoded.select(in_order), [stream[i].truth for i in in_order])
+    result = score(model, features[in_order], [stream[i].truth for i in in_order])
     out.print(table(result))
     page = folder / "report.html"
     write_report(page, model, result, stream)
@@ -76,11 +75,10 @@ def draw(folder: Path) -> None:
         write_folder(folder / "stream", guide, range(SUPPORT, SUPPORT + STREAM), seed=SEED, progress=advance)
 
 
-def _stream(model: Model, folder: Path) -> tuple[list[Answered], Encoded]:
+def _stream(model: Model, folder: Path) -> tuple[list[Answered], Features]:
     """Show the images one after another, in random order, and what is made of each."""
     import numpy as np
 
-    from firstsight.core.protocols import Encoded
     from firstsight.data.folder import read_folder
     from firstsight.evaluate.stream import Answered
 
@@ -88,18 +86,18 @@ def _stream(model: Model, folder: Path) -> tuple[list[Answered], Encoded]:
     order = np.random.default_rng(SEED).permutation(len(data.images))
     register = model.register()
     stream: list[Answered] = []
-    parts: list[Encoded] = []
+    parts: list[Features] = []
     began = time.monotonic()
     with Live(console=err, refresh_per_second=8, transient=True) as live:
         for start in range(0, len(order), BATCH):
             indices = order[start : start + BATCH]
             parts.append(model.encode([model.prepare(data.images[i]) for i in indices]))
-            for i, answer in zip(indices, register.assign_many(register.rows_of(parts[-1])), strict=True):
+            for i, answer in zip(indices, register.assign_many(model.transform(parts[-1])), strict=True):
                 stream.append(Answered(data.images[i], data.categories[data.labels[i]], answer))
             if err.is_terminal and not shown.quiet:
                 live.update(_so_far(stream, len(order)))
     say(f" streaming: {len(stream)} in {time.monotonic() - began:.1f} s")
-    return stream, Encoded.joined(parts)
+    return stream, np.concatenate(parts)
 
 
 def _so_far(stream: list[Answered], total: int) -> Table:

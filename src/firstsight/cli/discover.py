@@ -89,11 +89,11 @@ def discover(
         if register is not None and register.exists():  # before the model: a refusal should not take seconds
             store = held.enter_context(Store.open(register, sync=durable, wait=wait))
         trained = load_model(model, device, exact, trust)
-        if unsure_below is not None and trained.network.register(trained.names).confident is False:
+        if unsure_below is not None and not trained.register().confident:
             raise SettingsError(
                 f"{trained.settings.method} cannot tell how sure it is, so --unsure-below marks nothing"
             )
-        if radius is not None and not trained.network.discovers:
+        if radius is not None and not trained.decision.discovers:
             raise SettingsError(f"{model} never discovers, so it has no --radius")
         start = trained.register(radius, rule)
         if store is None and register is not None:

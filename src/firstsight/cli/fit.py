@@ -9,11 +9,7 @@ import typer
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, a_number, configure, say
 from firstsight.cli.options import Trust, with_settings
-from firstsight.core.errors import SettingsError
-from firstsight.core.settings import resolve
-
-# what a method that trains nothing has
-LOOKING = ("method", "backbone", "weights", "image_size", "second_look", "precision", "seed")
+from firstsight.methods.settings import resolve
 
 
 @with_settings()
@@ -45,22 +41,7 @@ def fit(
     """Train a model on labelled images: DIR/<category>/<image>."""
     configure(quiet, verbose)
     settings = resolve(given, preset, config, trust=trust)
-    from firstsight.methods.catalogue import network_of
     from firstsight.train.fit import fit as train
-
-    network = network_of(settings.method)
-    if "second_look" in given and not network.looks_twice:
-        raise SettingsError(
-            f"{settings.method} looks at an image once, so --second-look means nothing to it",
-            "leave it out, or use --method firstsight",
-        )
-    idle = [name for name in given if name not in LOOKING]
-    if idle and not network.learns:
-        flag = f"--{idle[0].replace('_', '-')}"
-        raise SettingsError(
-            f"{settings.method} trains nothing, so {flag} means nothing to it",
-            f"name a method that learns, such as --method phe {flag} ..., or leave it out",
-        )
 
     if verbose:
         for name, value in settings.as_dict().items():

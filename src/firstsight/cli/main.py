@@ -21,6 +21,7 @@ from firstsight.cli.evaluate import evaluate
 from firstsight.cli.explain import explain, gallery
 from firstsight.cli.fit import fit
 from firstsight.cli.methods import methods
+from firstsight.cli.options import SettingsCommand
 from firstsight.cli.pack import pack
 from firstsight.cli.reproduce import reproduce
 from firstsight.core.errors import DiskError, FirstsightError
@@ -55,7 +56,8 @@ def root(
 
 
 for command in (demo, fit, discover, explain, gallery, evaluate, pack, benchmark, reproduce, methods, doctor):
-    app.command(name=command.__name__, help=command.__doc__)(command)
+    shape = SettingsCommand if command in (fit, benchmark, reproduce) else None
+    app.command(name=command.__name__, help=command.__doc__, cls=shape)(command)
 app.add_typer(categories, name="categories")
 
 

@@ -13,6 +13,7 @@ from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure
 from firstsight.cli.options import with_settings
 from firstsight.core.errors import DataError, SettingsError
 from firstsight.core.settings import from_environment
+from firstsight.methods.settings import all_specs
 
 if TYPE_CHECKING:
     from firstsight.reproduce.benchmark import Run
@@ -71,7 +72,7 @@ def reproduce(
         raise SettingsError(f"{len(chosen)} data sets and {len(roots)} roots", "give as many of --root as of --data")
     if given and not roots:
         raise SettingsError(f"{next(iter(given))} is a setting of new runs", "give --root too, or leave it out")
-    given = {**{name: value for name, value in from_environment().items() if name not in TAKEN}, **given}
+    given = {**{name: value for name, value in from_environment(all_specs()).items() if name not in TAKEN}, **given}
     how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs}
     if roots:
         chosen = [_run(entries, *each, given, target, seeds, how) for each in zip(chosen, roots, strict=True)]

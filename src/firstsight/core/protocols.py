@@ -1,6 +1,7 @@
-"""What the rest agrees on: an encoder makes rows of images, a register answers rows with assignments.
+"""What the rest agrees on: an encoder makes features of images, a decision fitted on features makes a register,
+and a register answers features with assignments.
 
-Imports nothing of ours. Every method is an (encoder, register) pair.
+Imports nothing of ours. Every method is an encoder and a decision.
 """
 
 from __future__ import annotations
@@ -8,37 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+Features: TypeAlias = NDArray[np.float32]  # one per image, (N, D)
 
 CONFIRMED = 3  # images that make a new category more than a guess
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """What an encoder makes of a batch: one row per image.
+class SupportFeatures:
+    """What a decision is fitted on: the support set's features, and which category each is of.
 
-    `codes` are what registers of codes compare; `features` are the floats behind them (a bit's value says how
-    sure it is), or what registers of features compare.
+    `centres` are where an encoder put the categories among its features, where it learned that.
     """
 
-    features: NDArray[np.float32]  # (N, D)
-    codes: NDArray[np.uint64] | None = None  # (N, words)
-
-    def __len__(self) -> int:
-        return len(self.features)
-
-    def select(self, rows: Any) -> Encoded:
-        """Some of the rows, in this order."""
-        return Encoded(self.features[rows], None if self.codes is None else self.codes[rows])
-
-    @classmethod
-    def joined(cls, parts: Sequence[Encoded]) -> Encoded:
-        """Several batches as one."""
-        codes = [part.codes for part in parts if part.codes is not None]
-        return cls(np.concatenate([part.features for part in parts]), np.concatenate(codes) if codes else None)
+    features: Features  # (N, D)
+    labels: NDArray[np.int64]  # (N,), positions in `names`
+    names: tuple[str, ...]
+    centres: Features | None = None  # (C, D)
 
 
 @dataclass(frozen=True)
@@ -94,18 +85,15 @@ class Provenance(NamedTuple):
 
 
 class Encoder(Protocol):
-    """Stateless: images in, rows out. Preparing is per image and may run in threads; encoding is per batch."""
+    """Stateless: images in, features out. Preparing is per image and may run in threads; encoding is per batch."""
 
-    def prepare(self, image: Any) -> NDArray[np.uint8]:
-        """The pixels of one image as `encode` takes them; raises ImageError where there are none."""
+    @property
+    def prepare(self) -> Callable[[Any], NDArray[np.uint8]]:
+        """Makes the pixels of one image as `encode` takes them, or raises ImageError where there are none."""
         ...
 
-    def encode(self, prepared: Sequence[NDArray[np.uint8]]) -> Encoded:
-        """One row per prepared image."""
-        ...
-
-    def register(self) -> Register:
-        """A fresh register of the known categories: where a stream starts."""
+    def encode(self, images: Any) -> Features:
+        """One feature per image, of a sequence of prepared images."""
         ...
 
     @property
@@ -113,9 +101,42 @@ class Encoder(Protocol):
         """How many images are best encoded together."""
         ...
 
+
+class Decision(Protocol):
+    """Fitted on the features of the support set: makes the register a stream starts with. NumPy only."""
+
+    @classmethod
+    def fit(cls, support: SupportFeatures, settings: Any) -> Self:
+        """What is found on the support set. Nothing of a query stream is known here."""
+        ...
+
+    def transform(self, features: Features) -> NDArray[Any]:
+        """Features as its register compares them, each by itself."""
+        ...
+
+    def register(self) -> Register:
+        """A fresh register of the known categories: where a stream starts."""
+        ...
+
+
+class Discovering(Protocol):
+    """An encoder and a decision together, or something that does as both: what a discoverer answers with."""
+
+    @property
+    def prepare(self) -> Callable[[Any], NDArray[np.uint8]]: ...
+
+    def encode(self, images: Any) -> Features: ...
+
+    def transform(self, features: Features) -> NDArray[Any]: ...
+
+    def register(self) -> Register: ...
+
+    @property
+    def batch(self) -> int: ...
+
     @property
     def provenance(self) -> Provenance:
-        """What a log says about the rows this makes."""
+        """What a log says about the features this makes."""
         ...
 
 
@@ -134,13 +155,12 @@ class Register(Protocol):
         """Exactly what assigning the rows one by one gives."""
         ...
 
-    def rows_of(self, encoded: Encoded) -> NDArray[Any]:
-        """The part of an encoder's output this register compares."""
-        ...
-
     # What a store needs, to keep a register and to let people correct it
 
+    names: list[str]  # of all categories, the known ones first
+    known: int  # how many those are
     radius: Any  # how far a category reaches, settable
+    confident: ClassVar[bool]  # whether it can tell how probable an answer is
     learns: ClassVar[bool]  # whether the rows in a category shape it
 
     @property

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import partial
-from itertools import islice
 from math import isnan
 from typing import Any
 
@@ -21,17 +20,14 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from firstsight.core.accuracy import Accuracy, number, separate_accuracy, strict_accuracy
-from firstsight.core.errors import BadImages, ImageError
-from firstsight.core.protocols import CONFIRMED, Assignment, Encoded, Progress, Silent
+from firstsight.core.protocols import CONFIRMED, Assignment, Features, Progress
 from firstsight.core.settings import Rule
 from firstsight.core.threads import one_thread
-from firstsight.data.ahead import ahead, or_error
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import ImageLike
-from firstsight.discoverer import GROUP
+from firstsight.encode.many import encode_many
 from firstsight.evaluate.metrics import course, growth, mutual_information, rand_index
 from firstsight.evaluate.orders import RANDOM_ORDERS, bursty_orders, fixed_order, random_orders
-from firstsight.methods.networks import AnyRegister
 from firstsight.model.model import Model
 from firstsight.register.learning import LearningRegister
 
@@ -116,82 +112,62 @@ def evaluate(
     """Score a model on a labelled folder; categories whose names it knows are Old, all others New."""
     start = partial(model.register, radius, rule)
     start()  # a wrong radius is refused before the work
-    encoded = encode_images(model, data.images, progress or Silent())
-    return score(model, encoded, [data.categories[label] for label in data.labels], start)
+    features = encode_many(model, data.images, progress)
+    return score(model, features, [data.categories[label] for label in data.labels], start)
 
 
 def score(
     model: Model,
-    encoded: Encoded,
+    features: Features,
     truth: Sequence[str],
-    start: Callable[[], AnyRegister] | None = None,
+    start: Callable[[], Any] | None = None,
     orders: int = RANDOM_ORDERS,
 ) -> Evaluation:
     """Decide the rows of a stream in its own order and in others, with the rows that stand beside them.
 
     `start` makes the register each order begins with; the model's own if not given.
     """
-    rows = passes(start or model.register, encoded, truth, orders) + beside(model, encoded, truth)
+    rows = passes(start or model.register, model.transform(features), truth, orders) + beside(model, features, truth)
     known = np.isin(truth, model.names)
     return Evaluation(rows, len(truth), len(set(truth)), int(known.sum()))
 
 
 @one_thread()
-def passes(start: Callable[[], AnyRegister], encoded: Encoded, truth: Sequence[str], orders: int) -> list[Row]:
+def passes(start: Callable[[], Any], features: NDArray[Any], truth: Sequence[str], orders: int) -> list[Row]:
     """A row for every kind of order, each pass begun with a fresh register."""
     kinds = {
         f"random x {orders}": random_orders(len(truth), orders),
         "fixed": [fixed_order(len(truth))],
         f"bursty x {orders}": bursty_orders(truth, orders),
     }
-    rows = start().rows_of(encoded)
-    return [_row(name, [measure(start(), rows, truth, order) for order in some]) for name, some in kinds.items()]
+    return [_row(name, [measure(start(), features, truth, order) for order in some]) for name, some in kinds.items()]
 
 
 @one_thread()
-def beside(model: Model, encoded: Encoded, truth: Sequence[str]) -> list[Row]:
-    """The same model never discovering, and its rows clustered offline."""
-    register = model.closed_set()
-    closed = measure(register, register.rows_of(encoded), truth, fixed_order(len(truth)))
-    return [_row("closed-set", [closed]), offline(encoded, truth, model.names)]
+def beside(model: Model, features: Features, truth: Sequence[str]) -> list[Row]:
+    """The same model never discovering, and its features clustered offline."""
+    closed = measure(model.closed_set(), model.transform(features), truth, fixed_order(len(truth)))
+    return [_row("closed-set", [closed]), offline(model.decision.project(features), truth, model.names)]
 
 
 @one_thread()
-def offline(encoded: Encoded, truth: Sequence[str], known: Sequence[str], seed: int = 0) -> Row:
+def offline(features: Features, truth: Sequence[str], known: Sequence[str], seed: int = 0) -> Row:
     """k-means over all rows at once, told the true number of categories: what no stream could be answered by."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than categories
-        clusters = KMeans(len(set(truth)), n_init=3, random_state=seed).fit_predict(encoded.features)
+        clusters = KMeans(len(set(truth)), n_init=3, random_state=seed).fit_predict(features)
     nothing = np.zeros(len(truth), dtype=bool)
     measures = _measures(number(truth)[1], clusters, clusters, nothing, np.isin(truth, known), np.full(len(truth), -1))
     return _row("offline k-means", [replace(measures, by_name=float("nan"), false_births=float("nan"))])
 
 
-def measure(register: AnyRegister, rows: NDArray[Any], truth: Sequence[str], order: NDArray[np.int64]) -> Measures:
+def measure(register: Any, features: NDArray[Any], truth: Sequence[str], order: NDArray[np.int64]) -> Measures:
     """Let a fresh register decide the rows in this order, and compare with the truth."""
     names = {name: i for i, name in enumerate(register.names[: register.known])}
-    answers = register.assign_many(rows[order])
+    answers = register.assign_many(features[order])
     named = np.array([names.get(name, -1) for name in truth], dtype=np.int64)[order]  # among the known, else -1
-    again = register.answer_again(rows[order]) if isinstance(register, LearningRegister) else answers.category
+    again = register.answer_again(features[order]) if isinstance(register, LearningRegister) else answers.category
     return _measures(number(truth)[1][order], answers.category, again, answers.created, named >= 0, named)
-
-
-def encode_images(model: Model, images: Sequence[ImageLike], progress: Progress) -> Encoded:
-    """Encode images in order; those that cannot be used are reported in one error."""
-    parts: list[Encoded] = []
-    bad: list[ImageError] = []
-    with progress.task("encoding", len(images)) as advance:
-        prepared = ahead(or_error(model.prepare), images, window=2 * max(model.batch, GROUP))
-        while batch := list(islice(prepared, max(model.batch, GROUP))):
-            bad += [pixels for pixels in batch if isinstance(pixels, ImageError)]
-            good = [pixels for pixels in batch if not isinstance(pixels, ImageError)]
-            if good and not bad:
-                parts.append(model.encode(good))
-            for _ in batch:
-                advance()
-    if bad:
-        raise BadImages(bad)
-    return Encoded.joined(parts)
 
 
 def without_nan(value: Any) -> Any:

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from firstsight.core.errors import ImageError
 from firstsight.core.protocols import Assignment, Candidate, Register
 from firstsight.data.images import ImageLike, Pixels, describe, read, thumbnail
 from firstsight.evidence.evidence import Evidence, Near
 from firstsight.evidence.looking import look
-from firstsight.evidence.points import TOP, Points, summed
+from firstsight.evidence.points import Points, summed
 from firstsight.evidence.words import sentence
 from firstsight.model.examples import SIDE
 from firstsight.model.model import Model
@@ -40,22 +39,16 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
         register = store.register
     register = model.register() if register is None else register
     encoded = model.encode([pixels])
-    row = register.rows_of(encoded)[0]
+    feature = model.transform(encoded)[0]
     points, names = Points(model), Names(model, store)
-    answer = names.given(register.match(row) if store is None else store.match(row, content))
-
-    def liking(features: Tensor) -> Tensor | None:
-        """How much it is like the most similar points: what a CNN's map is asked about."""
-        return points.similarity(features).topk(min(TOP, len(points))).values.sum() if len(points) else None
-
-    seen = look(model, torch.from_numpy(pixels.copy())[None], liking)
-    with torch.no_grad():
-        scores = points.similarity(seen.features)[0].cpu().numpy() if len(points) else None
+    answer = names.given(register.match(feature) if store is None else store.match(feature, content))
+    seen = look(model.looking, torch.from_numpy(pixels.copy())[None], points.liking)
+    scores = points.similarity(seen.shown)[0] if len(points) else None
     similar = () if scores is None else points.ranked(scores, lambda category: names.of(model.names[category]))
-    sums, near = summed(similar), _near(register, row, answer, names)
+    sums, near = summed(similar), _near(register, feature, answer, names)
     bits = register.bits if isinstance(register, CodeRegister) else None
     there = sum(names.of(model.names[category]) == (answer.name or answer.category) for category in points.category)
-    said = sentence(answer, near, sums, points.kind, there, bits, model.network.discovers)
+    said = sentence(answer, near, sums, points.kind, there, bits, model.decision.discovers)
     if store is not None and register.learns and is_lesson(store, content):
         said += " This very image is in the register: the category it is in has learned from it."
     return Evidence(
@@ -67,7 +60,7 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
         similar=similar,
         sums=sums,
         near=near,
-        values=() if bits is None else tuple(encoded.features[0].tolist()),
+        values=() if bits is None else tuple(encoded[0].tolist()),
         looked=seen.places,
         closer=seen.closer,
     )
@@ -123,10 +116,10 @@ def _read(model: Model, image: ImageLike) -> tuple[Pixels, bytes]:
         raise ImageError(describe(image), error.reason, error.remedy) from None
 
 
-def _near(register: Register, row: NDArray[Any], answer: Assignment, names: Names) -> tuple[Near, ...]:
+def _near(register: Register, feature: NDArray[Any], answer: Assignment, names: Names) -> tuple[Near, ...]:
     """The nearest categories, each by its nearest centre; the one that answers and a known one are among them."""
     nearest: dict[str, Candidate] = {}
-    for candidate in register.neighbours(row, inf, sys.maxsize):
+    for candidate in register.neighbours(feature, inf, sys.maxsize):
         nearest.setdefault(candidate.category, candidate)
     known = {centre.category for centre in register.known_centres()}
     first_known = next((each for each in nearest if each in known), None)
@@ -137,7 +130,7 @@ def _near(register: Register, row: NDArray[Any], answer: Assignment, names: Name
             is_new=each.category not in known,
             distance=each.distance,
             within=each.distance <= register.radius,
-            differing=register.differing(row, each.category) if isinstance(register, CodeRegister) else (),
+            differing=register.differing(feature, each.category) if isinstance(register, CodeRegister) else (),
             picture=names.picture(each.category),
         )
         for each in (nearest[category] for category in dict.fromkeys(order))

@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
+from firstsight.encode.encoder import TorchEncoder
 from firstsight.evidence.evidence import Square
-from firstsight.model.model import Model
 
 
 class Watch(TorchFunctionMode):
@@ -40,31 +40,32 @@ class Watch(TorchFunctionMode):
 
 @dataclass(frozen=True)
 class Look:
-    """The features of one image in fp32, and where the model looked, where its architecture tells."""
+    """What of one image was compared, in fp32, and where the encoder looked, where its architecture tells."""
 
-    features: Tensor
+    shown: Tensor
     places: NDArray[np.float32] | None  # 0 to 1, rows from the top
     closer: Square | None
 
 
-def look(model: Model, pixels: Tensor, score: Callable[[Tensor], Tensor | None]) -> Look:
+def look(encoder: TorchEncoder, crops: Tensor, score: Callable[[Tensor], Tensor | None]) -> Look:
     """Look at one image. Of a CNN it is told where in the image that was found which makes its `score` high."""
     with Watch() as watch, torch.enable_grad():
-        stem = model.stem(pixels).detach().requires_grad_()
-        features = model.network.eval().features(stem)
+        stem = encoder.stem(crops).detach().requires_grad_()
+        learner = encoder.learner.eval()
+        shown = learner.shown(stem)
     closer = None if watch.closer is None else _square(watch.closer)
     if watch.attending is not None:
-        return Look(features.detach(), _scaled(_attention(*watch.attending)), closer)
-    total = score(features)
+        return Look(shown.detach(), _scaled(_attention(*watch.attending)), closer)
+    total = score(shown)
     with torch.no_grad():
-        channels = model.network.tail(stem).shape[1]
+        channels = learner.tail(stem).shape[1]
     if watch.map is None or total is None or watch.map.shape[1] != channels:
-        return Look(features.detach(), None, closer)
+        return Look(shown.detach(), None, closer)
     # a map the frozen trunk made is not part of the graph; what was pooled of it is
     (gradient,) = torch.autograd.grad(total, watch.map if watch.map.requires_grad else stem)
     weights = gradient[0].reshape(channels, -1).mean(1)
     places = _scaled(torch.einsum("c,chw->hw", weights, watch.map[0].detach()).clamp_min(0))
-    return Look(features.detach(), places, closer)
+    return Look(shown.detach(), places, closer)
 
 
 def _square(map: Tensor) -> Square:

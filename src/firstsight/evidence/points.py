@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from firstsight.core.protocols import Features
 from firstsight.evidence.evidence import Kind, Similar, Sum
 from firstsight.model.model import Model
 
@@ -16,27 +17,41 @@ TOP = 5  # the paper's
 
 
 class Points:
-    """The points of a model, none where a folder of an earlier release has neither prototypes nor support images."""
+    """The points of a model, compared by its learner's measure where it has one, else by its decision's."""
 
     def __init__(self, model: Model) -> None:
-        prototypes, examples = model.network.points(), model.examples
+        examples, learner = model.examples, None if model.encoder is None else model.encoder.learner
+        prototypes = None if learner is None else learner.prototypes()
         self.kind: Kind = "prototypes" if prototypes is not None else "support images"
-        self.network, self.examples = model.network, examples
+        self.model, self.examples = model, examples
+        self.points: Features = np.zeros((0, 1), dtype=np.float32)
         if prototypes is not None:
-            self.rows = prototypes.detach()
+            self.points = prototypes.detach().cpu().numpy()
         elif examples is not None and examples.points is not None:
-            self.rows = torch.tensor(examples.points, device=model.device)
-        else:
-            self.rows = torch.zeros(0, 1, device=model.device)
-        each = max(1, len(self.rows) // len(model.names))
-        self.category = np.arange(len(self.rows)) // each if examples is None else examples.category
+            self.points = examples.points
+        each = max(1, len(self.points) // len(model.names))
+        self.category = np.arange(len(self.points)) // each if examples is None else examples.category
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.points)
 
-    def similarity(self, features: Tensor) -> Tensor:
+    def similarity(self, shown: Tensor) -> NDArray[np.float32]:
         """How alike every image is to every point, (N, m)."""
-        return self.network.similarity(features, self.rows)
+        if not self._own_measure:
+            return self.model.decision.similarity(shown.detach().cpu().numpy(), self.points)
+        with torch.no_grad():
+            return np.asarray(self._learned(shown).cpu().numpy())
+
+    def liking(self, shown: Tensor) -> Tensor | None:
+        """How much one image is like the points most like it: what a CNN's map is asked about. It has a gradient."""
+        if not len(self):
+            return None
+        if self._own_measure:
+            return self._learned(shown).topk(min(TOP, len(self))).values.sum()
+        feature = shown[0].detach().cpu().numpy()
+        most = top(self.model.decision.similarity(feature[None], self.points))[0]
+        slope = self.model.decision.slope(feature, self.points[most])
+        return (shown[0] * torch.from_numpy(np.asarray(slope, dtype=np.float32)).to(shown.device)).sum()
 
     def picture(self, point: int) -> bytes | None:
         return None if self.examples is None else self.examples.picture(point)
@@ -51,6 +66,13 @@ class Points:
             Similar(name(int(self.category[i])), self.number(i), float(scores[i]), self.picture(i))
             for i in top(scores).tolist()
         )
+
+    @property
+    def _own_measure(self) -> bool:
+        return self.model.looking.learner.own_measure
+
+    def _learned(self, shown: Tensor) -> Tensor:
+        return self.model.looking.learner.similarity(shown, torch.from_numpy(self.points).to(shown.device))
 
 
 def top(scores: NDArray[np.float32], count: int = TOP) -> NDArray[np.intp]:

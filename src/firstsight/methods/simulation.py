@@ -13,6 +13,7 @@ Labels: TypeAlias = NDArray[np.int64]
 
 ALWAYS = 16  # images that a category may give in any case
 MUCH_MORE = 4  # times the median
+FIFTH = 5
 
 
 @dataclass(frozen=True)
@@ -62,3 +63,11 @@ def evenly(labels: Labels, most: int, generator: np.random.Generator) -> Labels:
         turn[generator.permutation(own)] = np.arange(len(own))
     fair = int((turn < max(ALWAYS, MUCH_MORE * np.median(counts))).sum())
     return np.sort(np.argsort(turn, kind="stable")[: min(most, fair)])
+
+
+def withheld(labels: Labels) -> NDArray[np.bool_]:
+    """Which images a learner that withholds some is not trained on: every fifth of each category."""
+    out = np.zeros(len(labels), dtype=bool)
+    for category in np.unique(labels):
+        out[np.flatnonzero(labels == category)[FIFTH - 1 :: FIFTH]] = True
+    return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstsight.core.settings import Settings
+from firstsight.core.settings import specs_of
 from firstsight.methods.catalogue import method
 from firstsight.model.examples import SIDE
 from firstsight.model.model import Model
@@ -20,14 +20,16 @@ def model_card(model: Model, name: str) -> str:
     s, report = model.settings, model.report
     images = sum(category.support for category in model.categories)
     changed = "\n".join(
-        f"- `{key}`: {value}" for key, value in s.as_dict().items() if value != getattr(Settings(), key)
+        f"- `{key}`: {value}" for key, value in s.as_dict().items() if value != specs_of(type(s))[key].default
     )
     listed = "\n".join(f"- {category.name}: {category.support}" for category in model.categories)
     outcome = "\n".join(f"- {line}" for line in report.get("lines", []))
-    discovers = "and registers new ones as they come" if model.network.discovers else "and never answers with a new one"
+    discovers = (
+        "and registers new ones as they come" if model.decision.discovers else "and never answers with a new one"
+    )
     return f"""# {name}
 
-A Firstsight model: tells the {len(model.categories)} categories below apart, {discovers}.
+A Firstsight model: tells the {len(model.categories)} categories below apart, and {discovers}.
 Method: `{s.method}`, {method(s.method).about}; decides by {method(s.method).decides}.
 
 ## How it came out
@@ -40,10 +42,9 @@ Method: `{s.method}`, {method(s.method).about}; decides by {method(s.method).dec
 
 {listed}
 
-## Backbone
+## Encoder
 
-`{s.backbone}`; licence of its weights: {model.licence}. Images are resized to {model.preprocess.resize} and cropped to
-{model.preprocess.crop} pixels.
+{_encoder(model)}
 
 ## Settings that are not the default
 
@@ -54,6 +55,16 @@ Method: `{s.method}`, {method(s.method).about}; decides by {method(s.method).dec
 {LIMITS}
 {LEARNS if model.register().learns else LEADS}
 """
+
+
+def _encoder(model: Model) -> str:
+    if model.encoder is None:
+        return f"None: it answers features of {model.decision.width} values, made as those it was fitted on."
+    preprocess = model.encoder.preprocess
+    return (
+        f"`{model.settings.backbone}`; licence of its weights: {model.encoder.licence}. Images are resized to "
+        f"{preprocess.resize} and cropped to\n{preprocess.crop} pixels."
+    )
 
 
 def _pictures(model: Model) -> str:

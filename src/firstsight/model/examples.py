@@ -12,13 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from safetensors.numpy import load, save
-from torch import Tensor
 
+from firstsight.core.protocols import Features
 from firstsight.data.images import ImageLike, thumbnail
-from firstsight.methods.networks import Network
 
 MOST = 1000  # images of a category that are looked at to choose from
 SIDE = 128  # of a kept picture, in pixels
@@ -26,6 +24,8 @@ CHUNK = 1024  # points, or images, compared at a time
 COLUMNS = ("category", "image", "image_category", "wins")
 
 Integers: TypeAlias = NDArray[np.int64]
+# how alike every one of some images is to every one of some points, (N, m)
+Likeness: TypeAlias = Callable[[Features, Features], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Examples:
     image: Integers  # the support image that shows it, by its place in the support set,
     image_category: Integers  # and the category of that one, which need not be its own
     wins: Integers  # for how many support images it is the most activated of all
-    points: NDArray[np.float32] | None = None  # what images are compared with; None: the network's prototypes
+    points: NDArray[np.float32] | None = None  # what images are compared with; None: the prototypes learned
     pictures: dict[int, bytes] | None = None  # JPEG by support image; None: none were to be kept
 
     def picture(self, entry: int) -> bytes | None:
@@ -87,56 +87,59 @@ class Examples:
         return cls(**columns, points=tensors.get("points"), pictures=pictures)
 
 
-@torch.no_grad()
-def choose(network: Network, features: Tensor, labels: Tensor) -> Examples:
-    """Which support images stand for what a trained network learned; `features` are its features of all of them."""
-    prototypes = network.points()
+def choose(
+    shown: Features, labels: Integers, categories: int, likeness: Likeness, each: int, prototypes: Features | None
+) -> Examples:
+    """Which support images stand for what a model learned.
+
+    `shown` is what of every support image is compared, by `likeness`; with prototypes, or with `each` support images
+    of a category where there are none.
+    """
     if prototypes is None:
-        shown = _representative(network, features, labels)
-        points, category = features[shown], labels[shown]
+        image = _representative(shown, labels, categories, likeness, each)
+        points, category = shown[image], labels[image]
     else:
-        points, each = prototypes, len(prototypes) // network.categories
-        category = torch.arange(network.categories).repeat_interleave(each)
-        shown = torch.cat([network.similarity(features, some).argmax(0) for some in torch.split(points, CHUNK)])
-    winner = torch.cat([network.similarity(some, points).argmax(1) for some in torch.split(features, CHUNK)])
+        points, category = prototypes, np.repeat(np.arange(categories), len(prototypes) // categories)
+        image = np.concatenate([likeness(shown, some).argmax(0) for some in _chunks(points)])
+    winner = np.concatenate([likeness(some, points).argmax(1) for some in _chunks(shown)])
     return Examples(
-        category=_array(category),
-        image=_array(shown),
-        image_category=_array(labels[shown]),
-        wins=_array(torch.bincount(winner, minlength=len(points))),
-        points=None if prototypes is not None else _array(points),
+        category=category.astype(np.int64),
+        image=image.astype(np.int64),
+        image_category=labels[image],
+        wins=np.bincount(winner, minlength=len(points)),
+        points=None if prototypes is not None else points,
     )
 
 
-def _representative(network: Network, features: Tensor, labels: Tensor) -> Tensor:
+def _representative(shown: Features, labels: Integers, categories: int, likeness: Likeness, each: int) -> Integers:
     """As many images of every category as it would have prototypes, such that no other is far from all of them."""
     chosen = []
-    for category in range(network.categories):
-        own = (labels == category).nonzero()[:, 0]
+    for category in range(categories):
+        own = np.flatnonzero(labels == category)
         own = own[:: max(1, -(-len(own) // MOST))]
-        likeness = network.similarity(features[own], features[own])
-        chosen.append(own[representative(likeness, network.settings.prototypes)])
-    return torch.cat(chosen)
+        chosen.append(own[representative(likeness(shown[own], shown[own]), each)])
+    return np.concatenate(chosen)
 
 
-def representative(likeness: Tensor, count: int) -> list[int]:
+def representative(likeness: NDArray[Any], count: int) -> list[int]:
     """One after the other, the image that brings all of them closest to the nearest one chosen.
 
-    >>> two_groups = torch.block_diag(torch.ones(3, 3), torch.ones(2, 2))
+    >>> two_groups = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 1, 1], [0, 0, 0, 1, 1]])
     >>> representative(two_groups, 2)
     [0, 3]
     >>> representative(two_groups, 9)
     [0, 3, 1, 2, 4]
     """
+    likeness = np.asarray(likeness, dtype=np.float64)
     chosen: list[int] = []
-    nearest = torch.full_like(likeness[:, :1], -torch.inf)
+    nearest = np.full((len(likeness), 1), -np.inf)
     for _ in range(min(count, len(likeness))):
-        gain = torch.maximum(likeness, nearest).sum(0)
-        gain[chosen] = -torch.inf
+        gain = np.maximum(likeness, nearest).sum(axis=0)
+        gain[chosen] = -np.inf
         chosen.append(int(gain.argmax()))
-        nearest = torch.maximum(nearest, likeness[:, chosen[-1:]])
+        nearest = np.maximum(nearest, likeness[:, chosen[-1:]])
     return chosen
 
 
-def _array(tensor: Tensor) -> NDArray[Any]:
-    return tensor.cpu().numpy()
+def _chunks(features: Features) -> list[Features]:
+    return np.split(features, range(CHUNK, len(features), CHUNK))

@@ -52,7 +52,7 @@ def as_page(model: Model, name: str) -> tuple[bytes, str]:
             "fit it again to have a gallery",
         )
     examples, points = model.examples, Points(model)
-    said = remarks(points.rows.cpu().numpy(), examples)
+    said = remarks(points.points, examples)
     counts = {word: int(getattr(said, word).sum()) for word, _, _ in KINDS}
     total = f"{len(points)} {points.kind} of {len(model.names)} categories"
     summary = f"{total}: {', '.join(f'{count} {word}' for word, count in counts.items())}"

@@ -14,7 +14,7 @@ from firstsight.core.codes import pairwise
 from firstsight.core.files import write_file
 from firstsight.data.images import thumbnail
 from firstsight.evaluate.stream import Answered, Evaluation
-from firstsight.methods.networks import HashNetwork
+from firstsight.methods.decisions import CodeDecision
 from firstsight.model.model import Model
 from firstsight.pages.page import image, page
 
@@ -37,7 +37,7 @@ def write_report(path: Path, model: Model, result: Evaluation, stream: Sequence[
             _walls(stream, new=False),
             "<h2>How many categories there are, as the stream goes on</h2>",
             _growth(model, stream),
-            *(_histogram(model.network) if isinstance(model.network, HashNetwork) else []),
+            *(_histogram(model.decision) if isinstance(model.decision, CodeDecision) else []),
         ]
     )
     write_file(path, page("Firstsight: what was found", body, style))
@@ -125,14 +125,14 @@ def _growth(model: Model, stream: Sequence[Answered]) -> str:
     )
 
 
-def _histogram(network: HashNetwork) -> list[str]:
-    distances = pairwise(network.codes)
-    counts = np.bincount(distances, minlength=network.bits + 1)
+def _histogram(decision: CodeDecision) -> list[str]:
+    distances = pairwise(decision.codes)
+    counts = np.bincount(distances, minlength=decision.bits + 1)
     width, height, step = 640, 200, 600 / len(counts)
     bars = []
     for distance, count in enumerate(counts):
         tall = (height - 50) * count / counts.max()
-        kind = "low" if distance < network.minimum_distance else "found"
+        kind = "low" if distance < decision.minimum_distance else "found"
         x, y = 20 + distance * step, height - 30 - tall
         bars.append(f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{step * 0.8:.1f}" height="{tall:.1f}"/>')
         if count:
@@ -144,5 +144,5 @@ def _histogram(network: HashNetwork) -> list[str]:
         "<h2>How far apart the known centres are</h2>",
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="Distances of centres, closest {closest} bits">'
         f"{''.join(bars)}</svg><p>Pairs of centres by their distance in bits. Asked: at least "
-        f"{network.minimum_distance}; closest: {closest}.</p>",
+        f"{decision.minimum_distance}; closest: {closest}.</p>",
     ]

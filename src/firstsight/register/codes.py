@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from firstsight.core.bounds import check_bits
 from firstsight.core.codes import Words, hamming, pack, unpack
 from firstsight.core.errors import SettingsError
-from firstsight.core.protocols import Candidate, Encoded
+from firstsight.core.protocols import Candidate
 from firstsight.core.settings import Rule
 from firstsight.register.index import TABLE_BITS, Centres, Index, Scan, Table
 from firstsight.register.roster import Roster
@@ -92,10 +92,6 @@ class CodeRegister(Roster):
         """The register a header describes, holding its known categories."""
         names, centres = cls._known_of(header)
         return cls(header["bits"], header["radius"], names, centres, header["rule"])
-
-    def rows_of(self, encoded: Encoded) -> Words:
-        assert encoded.codes is not None, "this encoder makes no codes"
-        return encoded.codes
 
     def centre_of(self, rows: NDArray[Any]) -> Words:
         """The centre for a category of these codes: each bit as most of them have it, as the first on a tie."""

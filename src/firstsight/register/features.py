@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import ModelError, SettingsError
-from firstsight.core.protocols import Candidate, Encoded
+from firstsight.core.protocols import Candidate
 from firstsight.register.index import Centres
 from firstsight.register.roster import Roster
 from firstsight.register.standing import Distances, Place, Standing
@@ -88,9 +88,6 @@ class FeatureRegister(Roster):
     def of(cls, header: Mapping[str, Any]) -> FeatureRegister:
         """The register a header describes, holding its known categories."""
         return cls(header["metric"], header["radius"], *cls._known_of(header))
-
-    def rows_of(self, encoded: Encoded) -> Features:
-        return encoded.features
 
     def centre_of(self, rows: NDArray[Any]) -> Features:
         """The centre for a category of these rows: their mean."""

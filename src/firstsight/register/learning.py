@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import ModelError, SettingsError
-from firstsight.core.protocols import Assignment, Candidate, Centre, Encoded
+from firstsight.core.protocols import Assignment, Candidate, Centre
 from firstsight.register.assignments import Assignments
 from firstsight.register.naming import Naming
 
@@ -99,9 +99,6 @@ class LearningRegister(Naming, ABC):
     @classmethod
     def row_from(cls, content: bytes) -> NDArray[Any]:
         return np.frombuffer(content, dtype=cls.stored).astype(np.float32)
-
-    def rows_of(self, encoded: Encoded) -> NDArray[np.float32]:
-        return encoded.features
 
     def centre_of(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """The centre for a category of these rows: their mean."""

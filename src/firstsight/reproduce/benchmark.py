@@ -19,10 +19,12 @@ from typing import Any
 from firstsight.core.errors import DataError, SettingsError
 from firstsight.core.files import FileLock, digest, read_json, write_file
 from firstsight.core.protocols import Progress, Silent
-from firstsight.core.settings import Settings
+from firstsight.core.settings import specs_of
 from firstsight.data.folder import LabelledImages
 from firstsight.evaluate.orders import RANDOM_ORDERS
-from firstsight.methods.catalogue import method, network_of
+from firstsight.methods.catalogue import method, parts_of
+from firstsight.methods.settings import check_meaning
+from firstsight.methods.settings import settings as settings_of
 from firstsight.reproduce.jobs import prepare, run_many
 from firstsight.reproduce.provenance import check_ledger, record
 
@@ -60,11 +62,12 @@ class Run:
     def file(self) -> str:
         return f"{self.name}.json"
 
-    def settings(self, changes: Mapping[str, Any], categories: int) -> Settings:
+    def settings(self, changes: Mapping[str, Any], categories: int) -> Any:
         """The method's settings with those asked for; the paper's preset is told how many categories will come."""
         told = {"expected_categories": categories} if self.method == "phe-paper" else {}
         length = {} if self.bits is None else {"bits": self.bits}
-        return method(self.method).settings(**{**told, **changes, **dict(self.varied), **length, "seed": self.seed})
+        given = {name: value for name, value in changes.items() if method(self.method).has(name)}
+        return settings_of(self.method, **{**told, **given, **dict(self.varied), **length, "seed": self.seed})
 
 
 def runs(data: str, methods: Sequence[str], bits: Sequence[int], seeds: int, known_share: int = 50) -> list[Run]:
@@ -96,9 +99,11 @@ def benchmark(
     """
     progress = progress or Silent()
     check_parts(*parts)
+    check_meaning(changes, [run.method for run in wanted])
     settings = {run: run.settings(changes, len(parts[1].categories)) for run in wanted}
     for each in settings.values():
-        network_of(each.method).check(len(parts[0].categories), each)
+        for part in parts_of(each.method):
+            part.check(len(parts[0].categories), each)
     made_of = {"split": split_digest(*parts), "weights": _weights(changes), "orders": orders}
     with _alone(out):
         same = made_of if same_orders else {key: value for key, value in made_of.items() if key != "orders"}
@@ -161,11 +166,12 @@ def _alone(out: Path) -> Iterator[None]:
         lock.release()
 
 
-def _kept(path: Path, settings: Settings, made_of: Mapping[str, Any]) -> dict[str, Any]:
+def _kept(path: Path, settings: Any, made_of: Mapping[str, Any]) -> dict[str, Any]:
     """An earlier result, if it is of the same run; a setting that there was none of then had its default."""
     result = read_result(path)
     now = {**settings.as_dict(), **made_of}
-    then = {**Settings().as_dict(), **result["settings"], **{name: result.get(name) for name in made_of}}
+    defaults = {name: spec.default for name, spec in specs_of(type(settings)).items()}
+    then = {**defaults, **result["settings"], **{name: result.get(name) for name in made_of}}
     if differing := [key for key in now if then.get(key) != now[key]]:
         key = differing[0]
         raise SettingsError(

@@ -30,13 +30,13 @@ def cases(model: Model, stream: PixelCache, truth: Sequence[str], progress: Prog
     That is the true one of a known image, the one that answers where a new image is taken for it, and otherwise the
     one most of the five are of. Every image is asked about as if it were the first of the stream.
     """
-    points, answers, scores = Points(model), [], []
+    points, answers, scores, encoder = Points(model), [], [], model.looking
     register = model.register()
     with progress.task("comparing", len(truth)) as advance, torch.no_grad():
         for some in torch.split(torch.arange(len(truth)), BATCH):
-            crops = stream.crops(some, torch.full((len(some), 3), CENTRE), model.device)
-            answers += [register.match(row).category for row in register.rows_of(model.encoded(model.rows(crops)))]
-            scores.append(points.similarity(model.network.eval().features(model.stem(crops))).cpu().numpy())
+            crops = stream.crops(some, torch.full((len(some), 3), CENTRE), encoder.device)
+            answers += [register.match(feature).category for feature in model.transform(encoder.encode(crops))]
+            scores.append(points.similarity(encoder.learner.eval().shown(encoder.stem(crops))))
             for _ in some:
                 advance()
     likeness = _likeness(points, np.concatenate(scores), model.names, truth, answers)

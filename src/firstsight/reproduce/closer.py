@@ -16,14 +16,15 @@ from sklearn.manifold import TSNE
 from torch import Tensor
 
 from firstsight.core.codes import hamming, pairwise
-from firstsight.core.protocols import Encoded, Progress
-from firstsight.core.settings import Settings
+from firstsight.core.protocols import Features, Progress, SupportFeatures
 from firstsight.core.threads import one_thread
 from firstsight.data.images import CENTRE
-from firstsight.methods.networks import AnyRegister, HashNetwork
+from firstsight.encode.many import encode_crops
+from firstsight.methods.decisions import CodeDecision
 from firstsight.model.model import Model
 from firstsight.reproduce.cases import cases
-from firstsight.train.fit import untrained
+from firstsight.train.features import decided
+from firstsight.train.fit import support_features, untrained
 from firstsight.train.pixels import PixelCache
 from firstsight.train.support import Stems, Support, seeded
 
@@ -45,15 +46,15 @@ CHANGES: dict[str, tuple[tuple[float, float, float], Callable[[Tensor], Tensor]]
 
 @one_thread()
 def closer_look(
-    task: Task, model: Model, settings: Settings, encoded: Encoded, stems: Stems, progress: Progress
+    task: Task, model: Model, settings: Any, encoded: Features, stems: Stems, progress: Progress
 ) -> dict[str, Any]:
     """Everything about a run's model and stream that a figure is made of, as JSON can hold it."""
-    register = model.register()
-    rows = register.rows_of(encoded)
+    register: Any = model.register()
+    rows = model.transform(encoded)
     answers = register.assign_many(rows)
     sample = np.linspace(0, len(rows) - 1, min(SAMPLE, len(rows))).astype(np.int64)
     names = [*model.names, *sorted(set(task.truth) - set(model.names))]
-    places = _plane(encoded.features[sample])
+    places = _plane(model.decision.project(encoded)[sample])
     columns = {  # one line each in the file: positions among the true names, and among the register's
         "true": [names.index(name) for name in task.truth],
         "found": answers.category.tolist(),
@@ -68,21 +69,18 @@ def closer_look(
     }
     if settings.method == "phe":
         look["cases"] = cases(model, task.stream, task.truth, progress)
-    if isinstance(model.network, HashNetwork):
-        look["bits"] = model.network.bits
+    if isinstance(model.decision, CodeDecision):
+        look["bits"] = model.decision.bits
         look["codes_per_category"] = _codes_per_category(rows, task.truth, set(model.names))
         look["changed"] = {
-            name: _changed(register, rows[sample], _rows(model, task.stream, sample, *how), model.network.bits)
+            name: _changed(register, rows[sample], _rows(model, task.stream, sample, *how), model.decision.bits)
             for name, how in CHANGES.items()
         }
-        starts = {settings.prototype_start, "random"} if settings.method == "phe" else {settings.prototype_start}
-        before = {
-            start: _centres(task, settings.changed(prototype_start=start), stems, progress) for start in sorted(starts)
-        }
+        before = {start: _centres(task, settings, stems, progress) for start, settings in _starts(settings).items()}
         look["centres"] = {
-            "asked": model.network.minimum_distance,
+            "asked": model.decision.minimum_distance,
             "before": before,
-            "after": _histogram(model.network),
+            "after": _histogram(model.decision),
         }
     return look
 
@@ -93,13 +91,13 @@ def _rows(
     images: NDArray[np.int64],
     draws: tuple[float, float, float],
     change: Callable[[Tensor], Tensor],
-) -> Encoded:
+) -> NDArray[Any]:
     """What the model makes of these images, changed."""
     parts = []
     for some in torch.split(torch.from_numpy(images), BATCH):
-        crops = pixels.crops(some, torch.tensor(draws).expand(len(some), 3), model.device)
-        parts.append(model.rows(change(crops.float()).round().clamp(0, 255).to(torch.uint8)))
-    return model.encoded(torch.cat(parts))
+        crops = pixels.crops(some, torch.tensor(draws).expand(len(some), 3), model.looking.device)
+        parts.append(change(crops.float()).round().clamp(0, 255).to(torch.uint8))
+    return model.transform(encode_crops(model, parts))
 
 
 def _noise(pixels: Tensor) -> Tensor:
@@ -107,9 +105,8 @@ def _noise(pixels: Tensor) -> Tensor:
     return torch.randn(pixels.shape, generator=generator).to(pixels.device)
 
 
-def _changed(register: AnyRegister, rows: NDArray[Any], now: Encoded, bits: int) -> dict[str, float]:
+def _changed(register: Any, rows: NDArray[Any], changed: NDArray[Any], bits: int) -> dict[str, float]:
     """The share of bits that flip, of images whose code is another, and of those that are answered otherwise."""
-    changed: NDArray[Any] = register.rows_of(now)
     flipped = hamming(rows, changed)
     pairs = zip(rows, changed, strict=True)
     otherwise = [register.match(a).category != register.match(b).category for a, b in pairs]
@@ -132,22 +129,36 @@ def _codes_per_category(codes: NDArray[Any], truth: Sequence[str], known: set[st
     return {part: float(np.mean([counts[name] for name in some])) for part, some in parts.items() if some}
 
 
-def _centres(task: Task, settings: Settings, stems: Stems, progress: Progress) -> list[int]:
+def _starts(settings: Any) -> dict[str, Any]:
+    """The settings a training could start with: as it did and, for PHE, with prototypes at random."""
+    own = getattr(settings, "prototype_start", "random")
+    starts = {own, "random"} if settings.method == "phe" else {own}
+    return {
+        start: settings.changed(prototype_start=start) if hasattr(settings, "prototype_start") else settings
+        for start in sorted(starts)
+    }
+
+
+def _centres(task: Task, settings: Any, stems: Stems, progress: Progress) -> list[int]:
     """How many pairs of centres are how far apart before any training."""
-    model = untrained(settings, task.support, task.device)
-    support = Support(task.support.labels, task.pixels, model, progress, stems)
-    network = model.network
-    assert isinstance(network, HashNetwork)
-    network.start(support.central(), support.labels)
-    network.eval()
-    rows = torch.cat([model.in_parts(network.rows, stem) for stem in support.central()]).float()
-    with torch.no_grad():
-        network.finish(rows, support.labels)
-    return _histogram(network)
+    encoder = untrained(settings, task.support, task.device)
+    support = Support(task.support.labels, task.pixels, encoder, progress, stems)
+    encoder.learner.start(support.central(), support.labels)
+    encoder.learner.eval()
+    features, centres = support_features(support)[0], encoder.learner.centres()
+    found = SupportFeatures(
+        features.cpu().numpy(),
+        np.asarray(task.support.labels),
+        tuple(task.support.categories),
+        None if centres is None else centres.cpu().numpy(),
+    )
+    decision = decided(found, settings).decision
+    assert isinstance(decision, CodeDecision)
+    return _histogram(decision)
 
 
-def _histogram(network: HashNetwork) -> list[int]:
-    return [int(count) for count in np.bincount(pairwise(network.codes), minlength=network.bits + 1)]
+def _histogram(decision: CodeDecision) -> list[int]:
+    return [int(count) for count in np.bincount(pairwise(decision.codes), minlength=decision.bits + 1)]
 
 
 def column(look: Mapping[str, Any], name: str) -> NDArray[np.float64]:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from firstsight.core.errors import ProcessDied
-from firstsight.core.protocols import Encoded, Progress, Silent
+from firstsight.core.protocols import Features, Progress, Silent
 from firstsight.core.settings import Rule, Settings
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import CENTRE
 from firstsight.encode.backbones import build
+from firstsight.encode.many import encode_crops
 from firstsight.evaluate.stream import Row, beside, offline, passes, without_nan
 from firstsight.methods.catalogue import method
 from firstsight.model.model import Model
@@ -47,7 +48,7 @@ class Task:
 
 
 def prepare(
-    parts: tuple[LabelledImages, LabelledImages], settings: Settings, orders: int, device: str, progress: Progress
+    parts: tuple[LabelledImages, LabelledImages], settings: Any, orders: int, device: str, progress: Progress
 ) -> Task:
     """Decode all images once, at the size the backbone wants."""
     support, query = parts
@@ -58,25 +59,26 @@ def prepare(
     return Task(support, pixels, truth, stream, orders, device)
 
 
-def run_one(task: Task, run: Run, settings: Settings, stems: Stems, progress: Progress) -> dict[str, Any]:
+def run_one(task: Task, run: Run, settings: Any, stems: Stems, progress: Progress) -> dict[str, Any]:
     """Train, encode the stream once, and score it; PHE also as the released code decides."""
     began = time.monotonic()
     model = fit_images(task.support, settings, task.device, progress, task.pixels, stems)
-    model.exact = True  # figures depend on no batch
+    model.looking.exact = True  # figures depend on no batch
     trained = time.monotonic()
-    encoded = encode_pixels(model, task.stream)
+    features = encode_pixels(model, task.stream)
+    compared = model.transform(features)
     rows: dict[str, list[Row]]
     if method(run.method).on_the_fly:
         own = settings.rule if settings.method == "phe" else "own"
         rules: dict[str, Rule | None] = {own: None, **({"reference": "reference"} if settings.method == "phe" else {})}
         rows = {
-            name: passes(partial(model.register, None, rule), encoded, task.truth, task.orders)
+            name: passes(partial(model.register, None, rule), compared, task.truth, task.orders)
             for name, rule in rules.items()
         }
-        rows[own] += beside(model, encoded, task.truth)
+        rows[own] += beside(model, features, task.truth)
     else:
-        rows = {"offline": [offline(encoded, task.truth, model.names)]}
-    look = {"look": closer_look(task, model, settings, encoded, stems, progress)} if run.closer else {}
+        rows = {"offline": [offline(model.decision.project(features), task.truth, model.names)]}
+    look = {"look": closer_look(task, model, settings, features, stems, progress)} if run.closer else {}
     return {
         **asdict(run),
         "settings": settings.as_dict(),
@@ -89,13 +91,11 @@ def run_one(task: Task, run: Run, settings: Settings, stems: Stems, progress: Pr
     }
 
 
-def encode_pixels(model: Model, pixels: PixelCache) -> Encoded:
-    """The rows of images that are decoded already, from their central crops."""
-    rows = [
-        model.rows(pixels.crops(some, torch.full((len(some), 3), CENTRE), model.device))
-        for some in torch.split(torch.arange(len(pixels)), BATCH)
-    ]
-    return model.encoded(torch.cat(rows))
+def encode_pixels(model: Model, pixels: PixelCache) -> Features:
+    """The features of images that are decoded already, from their central crops."""
+    batches = torch.split(torch.arange(len(pixels)), BATCH)
+    device = model.looking.device
+    return encode_crops(model, (pixels.crops(some, torch.full((len(some), 3), CENTRE), device) for some in batches))
 
 
 def run_many(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from firstsight.core.files import write_file
-from firstsight.core.settings import SPECS
+from firstsight.methods.settings import all_specs
 from firstsight.reproduce.benchmark import Run, runs
 from firstsight.reproduce.drawing import Drawing
 from firstsight.reproduce.sheets import Sheet
@@ -42,7 +42,7 @@ class Reproduction:
         if self.closer:
             return [replace(run, closer=True) for run in own if run.seed == 0]
         name, values = self.vary
-        base = given.get(name, SPECS[name].default) if name else None
+        base = given.get(name, all_specs()[name].default) if name else None
         tried = [replace(run, varied=((name, value),)) for value in values if value != base for run in own]
         return sorted([*plain, *tried], key=lambda run: run.seed)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import ImageError, StoreError
-from firstsight.core.protocols import Encoder, Progress, Register
+from firstsight.core.protocols import Discovering, Progress, Register
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import read
 from firstsight.store.events import Assigned, Created, Event, RadiusChanged, Recorded, Split
@@ -25,7 +25,7 @@ from firstsight.store.store import Store
 BATCH, GROUP = 16, 1000
 
 
-def reencode(store: Store, encoder: Encoder, path: Path, progress: Progress) -> int:
+def reencode(store: Store, encoder: Discovering, path: Path, progress: Progress) -> int:
     """Write a new file; how many events it has. Refused as a whole when an image is gone or changed."""
     register = encoder.register()
     known = {centre.category for centre in register.known_centres()}
@@ -46,7 +46,7 @@ def reencode(store: Store, encoder: Encoder, path: Path, progress: Progress) -> 
     return store.log.length
 
 
-def _rows(store: Store, encoder: Encoder, register: Register, progress: Progress) -> dict[int, NDArray[Any]]:
+def _rows(store: Store, encoder: Discovering, register: Register, progress: Progress) -> dict[int, NDArray[Any]]:
     """What the new model makes of every image, by number."""
     images = [(r.number, r.event) for r in store.log.events() if isinstance(r.event, Assigned)]
     rows: dict[int, NDArray[Any]] = {}
@@ -64,7 +64,7 @@ def _rows(store: Store, encoder: Encoder, register: Register, progress: Progress
             good = [(number, pixels) for (number, _), pixels in batch if not isinstance(pixels, ImageError)]
             faults += [pixels for _, pixels in batch if isinstance(pixels, ImageError)]
             if good:
-                made = register.rows_of(encoder.encode([pixels for _, pixels in good]))
+                made = encoder.transform(encoder.encode([pixels for _, pixels in good]))
                 rows |= {number: row for (number, _), row in zip(good, made, strict=True)}
             for _ in batch:
                 advance()

@@ -63,11 +63,11 @@ class Checkpoint:
                 with self.metrics.open("a", encoding="utf-8") as file:
                     file.write(self.rows[-1])
 
-    def keep(self, epoch: int, network: nn.Module, optimiser: Optimizer, average: Average | None) -> None:
+    def keep(self, epoch: int, learner: nn.Module, optimiser: Optimizer, average: Average | None) -> None:
         """Store the state after an epoch, unless the last one was stored moments ago."""
         if self.file is None or time.monotonic() - self.last < self.every:
             return
-        tensors = {f"network.{name}": t for name, t in network.state_dict().items()}
+        tensors = {f"learner.{name}": t for name, t in learner.state_dict().items()}
         for index, state in optimiser.state_dict()["state"].items():
             tensors |= {f"optimiser.{index}.{key}": value for key, value in state.items()}
         if average is not None:
@@ -79,7 +79,7 @@ class Checkpoint:
         write_file(self.file, content)
         self.last = time.monotonic()
 
-    def restore(self, network: nn.Module, optimiser: Optimizer, average: Average | None) -> int:
+    def restore(self, learner: nn.Module, optimiser: Optimizer, average: Average | None) -> int:
         """Fill everything from the file, if there is one; the epoch to go on with."""
         if self.file is None or not self.file.is_file():
             if self.metrics is not None:  # of a run killed before its first checkpoint
@@ -92,7 +92,7 @@ class Checkpoint:
         except (SafetensorError, KeyError, ValueError, TypeError) as error:
             raise ModelError(f"{self.file}: is damaged: {error}", "delete it and train from the start") from None
         self._check_same_run(header["run"])
-        network.load_state_dict(_part(tensors, "network."))
+        learner.load_state_dict(_part(tensors, "learner."))
         state: dict[int, dict[str, Tensor]] = {}
         for name, tensor in _part(tensors, "optimiser.").items():
             index, key = name.split(".", 1)

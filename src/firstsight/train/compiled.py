@@ -14,32 +14,36 @@ from torch.nn.functional import pad
 from firstsight.core.protocols import Progress
 from firstsight.encode.backbones import TransformerTail
 from firstsight.encode.devices import mixed_precision
-from firstsight.model.model import GPU_PART, Model
+from firstsight.encode.encoder import GPU_PART, TorchEncoder
 
 Stem: TypeAlias = Callable[[Tensor], Tensor]
 
 PAYS = 600_000  # images from which on the seconds of compiling come back, even the first time
 
 
-def fastest_stem(model: Model, images: int, progress: Progress) -> Stem:
-    """`model.stem` for so many crops to come: compiled where that was seen to pay, else as it is.
+def fastest_stem(encoder: TorchEncoder, images: int, progress: Progress) -> Stem:
+    """`encoder.stem` for so many crops to come: compiled where that was seen to pay, else as it is.
 
     What torch compiled is kept in the user's cache, so that the next run has it in a few seconds.
     """
-    transformer = isinstance(model.network.tail, TransformerTail)
-    if model.device.type != "cuda" or not transformer or images < PAYS:
-        return model.stem
+    transformer = isinstance(encoder.learner.tail, TransformerTail)
+    if encoder.device.type != "cuda" or not transformer or images < PAYS:
+        return encoder.stem
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache / "firstsight" / "compiled"))
-    size, side = min(GPU_PART, model.settings.batch_size * model.network.views), model.preprocess.crop
-    stem = in_one_size(torch.compile(model.ready_stem, dynamic=False), size)
+    settings = encoder.learner.settings
+    size, side = min(GPU_PART, settings.batch_size * encoder.learner.views), encoder.preprocess.crop
+    stem = in_one_size(torch.compile(encoder.ready_stem, dynamic=False), size)
     try:
-        with progress.task("compiling", 1) as advance, mixed_precision(model.device, model.settings.precision):
-            stem(torch.zeros(size, side, side, 3, dtype=torch.uint8, device=model.device))
+        with (
+            progress.task("compiling", 1) as advance,
+            mixed_precision(encoder.device, settings.precision),
+        ):
+            stem(torch.zeros(size, side, side, 3, dtype=torch.uint8, device=encoder.device))
             advance()
     except Exception as error:  # no compiler on this machine, or one that cannot do it
         progress.note(f"the trunk is not compiled: {(str(error).strip() or type(error).__name__).splitlines()[0]}")
-        return model.stem
+        return encoder.stem
     return stem
 
 

@@ -1,28 +1,33 @@
-"""`fit`: from a folder of labelled images to a trained, saved model, with a report of how it came out."""
+"""`fit`: from labelled images, or labelled features, to a fitted model with a report of how it came out."""
 
 from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.files import digest
-from firstsight.core.protocols import Progress, Silent
+from firstsight.core.protocols import Progress, Silent, SupportFeatures
 from firstsight.core.settings import Settings
 from firstsight.core.threads import one_thread
 from firstsight.data.folder import LabelledImages, check_support
 from firstsight.data.source import read_images
 from firstsight.encode.devices import pick_device
-from firstsight.methods.catalogue import named
-from firstsight.model.examples import choose
+from firstsight.encode.encoder import TorchEncoder
+from firstsight.methods.settings import named, settings_from
+from firstsight.model.assemble import assemble
+from firstsight.model.examples import Examples, choose
 from firstsight.model.folder import is_model, load_model, save_model, settings_of
-from firstsight.model.model import Category, Model
+from firstsight.model.model import Model
 from firstsight.train.checkpoint import Checkpoint
+from firstsight.train.features import decided
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache
 from firstsight.train.support import Stems, Support
@@ -46,7 +51,7 @@ def fit(
     ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds. With `thumbnails`, small
     copies of some support images are kept with the model, for explaining its answers.
     """
-    settings = named(Settings.of({**(settings or Settings()).as_dict(), **changes}))
+    settings = named(settings_from(settings, changes))
     out = Path(out).absolute() if out is not None else None
     progress = progress or Silent()
     data = read_images(folder)
@@ -58,9 +63,10 @@ def fit(
         return _finished(out, device, settings, data, checkpoint)
     _check_place(out, Path(folder), checkpoint, resume)
     with checkpoint.held():
-        model = untrained(settings, data, device)
-        support = Support(data.labels, PixelCache(data.images, model.preprocess, progress), model, progress)
-        _train(model, support, checkpoint, warnings, progress)
+        encoder = untrained(settings, data, device)
+        support = Support(data.labels, PixelCache(data.images, encoder.preprocess, progress), encoder, progress)
+        model = _train(settings, data, support, checkpoint, progress)
+        model.report["lines"] += warnings
         if thumbnails and model.examples is not None:
             model.examples = model.examples.with_pictures(support.pixels.__getitem__)
         if out is not None:
@@ -79,53 +85,84 @@ def fit_images(
 ) -> Model:
     """Train on images at hand, without a checkpoint and without saving; pixels and stems can be another run's."""
     progress = progress or Silent()
-    model = untrained(settings, data, device)
-    pixels = PixelCache(data.images, model.preprocess, progress) if pixels is None else pixels
-    if pixels.preprocess != model.preprocess:
+    encoder = untrained(settings, data, device)
+    pixels = PixelCache(data.images, encoder.preprocess, progress) if pixels is None else pixels
+    if pixels.preprocess != encoder.preprocess:
         raise SettingsError(f"{settings.method} looks at images otherwise than the others", "run it by itself")
-    support = Support(data.labels, pixels, model, progress, stems)
-    _train(model, support, Checkpoint(None, {}, 0), [], progress)
-    return model
+    support = Support(data.labels, pixels, encoder, progress, stems)
+    return _train(settings, data, support, Checkpoint(None, {}, 0), progress)
 
 
-def _train(model: Model, support: Support, checkpoint: Checkpoint, warnings: list[str], progress: Progress) -> None:
-    """Train, let the network keep what its register needs of the support set, and say how it came out."""
-    began = time.monotonic()
-    if model.network.learns:
-        with progress.task("training", model.settings.epochs) as advance:
+def _train(
+    settings: Settings, data: LabelledImages, support: Support, checkpoint: Checkpoint, progress: Progress
+) -> Model:
+    """Train the encoder, encode the support set, fit the decision on it, and say how it came out."""
+    began, encoder = time.monotonic(), support.encoder
+    if encoder.learner.learns:
+        with progress.task("training", support.settings.epochs) as advance:
 
             def on_epoch(epoch: int, means: Means) -> None:
                 checkpoint.record({"epoch": epoch + 1, "seconds": round(time.monotonic() - began, 3), **means})
                 advance()
 
-            train(model.network, support, checkpoint, on_epoch)
-    network = model.network.eval()
-    read = [[model.in_parts(part, stem) for part in (network.rows, network.features)] for stem in support.central()]
-    rows, features = (torch.cat(part).float() for part in zip(*read, strict=True))
-    with torch.no_grad(), one_thread():
-        network.finish(rows, support.labels)
-        model.examples = choose(network, features, support.labels)
-        report = network.report(rows.cpu().numpy(), support.labels.cpu().numpy())
-    report["lines"] += warnings
-    model.report = report | {"seconds": round(time.monotonic() - began, 3)}
+            train(encoder.learner, support, checkpoint, on_epoch)
+    features, shown = support_features(support)
+    labels = np.asarray(data.labels)
+    centres = encoder.learner.centres()
+    found = SupportFeatures(
+        features.cpu().numpy(), labels, tuple(data.categories), None if centres is None else centres.cpu().numpy()
+    )
+    model = replace(decided(found, settings), encoder=encoder)
+    model.examples = _examples(model, found, shown)
+    model.report["seconds"] = round(time.monotonic() - began, 3)
+    return model
 
 
-def untrained(settings: Settings, data: LabelledImages, device: str) -> Model:
-    """The model training starts from: pretrained backbone, seeded heads and prototypes."""
-    categories = [Category(name, count) for name, count in zip(data.categories, data.counts(), strict=True)]
+@torch.no_grad()
+def support_features(support: Support) -> tuple[Tensor, Tensor | None]:
+    """What the trained encoder makes of every support image, and what of it explains its answers, if that differs."""
+    encoder = support.encoder
+    learner = encoder.learner.eval()
+    features, shown = [], []
+    for stem in support.central():
+        features.append(encoder.in_parts(learner.features, stem).float())
+        if learner.own_measure:
+            shown.append(encoder.in_parts(learner.shown, stem).float())
+    return torch.cat(features), torch.cat(shown) if shown else None
+
+
+@torch.no_grad()
+@one_thread()
+def _examples(model: Model, support: SupportFeatures, shown: Tensor | None) -> Examples:
+    """The support images that stand for what was learned: by the learner's measure, or by the decision's."""
+    learner, each = model.looking.learner, model.settings.prototypes
+    if shown is None:
+        return choose(support.features, support.labels, len(support.names), model.decision.similarity, each, None)
+
+    def likeness(images: Any, points: Any) -> Any:
+        images, points = (torch.from_numpy(part).to(shown.device) for part in (images, points))
+        return learner.similarity(images, points).cpu().numpy()
+
+    prototypes = learner.prototypes()
+    points = None if prototypes is None else prototypes.detach().cpu().numpy()
+    return choose(shown.cpu().numpy(), support.labels, len(support.names), likeness, each, points)
+
+
+def untrained(settings: Any, data: LabelledImages, device: str) -> TorchEncoder:
+    """The encoder training starts from: pretrained backbone, seeded heads and prototypes."""
     where = pick_device(device)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
-        model = Model.assemble(settings, categories, where, blank=False)
-    if settings.cache_trunk and model.network.learns and isinstance(model.trunk, nn.Identity):
+        encoder = assemble(settings, len(data.categories), where, blank=False)
+    if encoder.learner.learns and settings.cache_trunk and isinstance(encoder.trunk, nn.Identity):
         raise SettingsError(
             f"cache_trunk: {settings.backbone} cannot be cut into a trunk and a tail",
             "train without --cache-trunk, or freeze the backbone with --train-stages 0",
         )
-    return model
+    return encoder
 
 
-def _run(settings: Settings, data: LabelledImages) -> dict[str, Any]:
+def _run(settings: Any, data: LabelledImages) -> dict[str, Any]:
     """What makes two runs the same run: the settings, the weights' content, the images' places and sizes."""
     listing = hashlib.sha256()
     for name, image in zip(data.names, data.images, strict=True):
@@ -142,7 +179,7 @@ def _run(settings: Settings, data: LabelledImages) -> dict[str, Any]:
 def _finished(out: Path, device: str, settings: Settings, data: LabelledImages, checkpoint: Checkpoint) -> Model:
     """The model a run to be resumed has made already, if it is the run asked for."""
     other = ModelError(f"{out} is finished, and was made with other settings or categories", "choose another --out")
-    if settings_of(out) != settings:
+    if settings_of(out) != settings.as_dict():
         raise other
     model = load_model(out, device, trust=True)  # its method was named just now
     if model.names != list(data.categories):

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import TypeAlias
 
 from firstsight.core.errors import TrainingError
-from firstsight.methods.networks import Network
+from firstsight.encode.learner import Learner
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.optim import Average, make_optimiser, set_learning_rates
 from firstsight.train.step import Step
@@ -19,14 +19,14 @@ from firstsight.train.support import Support
 Means: TypeAlias = dict[str, float]
 
 
-def train(network: Network, support: Support, checkpoint: Checkpoint, on_epoch: Callable[[int, Means], None]) -> None:
+def train(learner: Learner, support: Support, checkpoint: Checkpoint, on_epoch: Callable[[int, Means], None]) -> None:
     """Train from where the checkpoint stands to the last epoch; `on_epoch` is told the mean of every loss term."""
-    settings = network.settings
-    network.start(support.central(), support.labels)
-    optimiser = make_optimiser(network.parameter_groups(), settings)
-    average = Average(network, settings.ema) if settings.ema else None
-    first = checkpoint.restore(network, optimiser, average)
-    step = Step(network, support, optimiser)
+    settings = learner.settings
+    learner.start(support.central(), support.labels)
+    optimiser = make_optimiser(learner.parameter_groups(), settings)
+    average = Average(learner, settings.ema) if settings.ema else None
+    first = checkpoint.restore(learner, optimiser, average)
+    step = Step(learner, support, optimiser)
 
     for epoch in range(first, settings.epochs):
         set_learning_rates(optimiser, epoch, settings)
@@ -34,7 +34,7 @@ def train(network: Network, support: Support, checkpoint: Checkpoint, on_epoch: 
         for indices, draws in support.batches(epoch):
             step(indices, draws)
             if average:
-                average.update(network)
+                average.update(learner)
 
         means = {name: float(value) / len(support.taught) for name, value in step.sums.items()}
         if not all(isfinite(value) for value in means.values()):
@@ -43,7 +43,7 @@ def train(network: Network, support: Support, checkpoint: Checkpoint, on_epoch: 
                 "try a lower --lr, --precision fp32, or --clip 1",
             )
         on_epoch(epoch, means)
-        checkpoint.keep(epoch, network, optimiser, average)
+        checkpoint.keep(epoch, learner, optimiser, average)
 
     if average:
-        average.give_to(network)
+        average.give_to(learner)

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
-from firstsight.core.settings import Settings
+from firstsight.core.settings import TrainingSettings
 
 LOWEST_RATE = 1e-5
 WARMUP_RATE = 1e-4
 
 
-def make_optimiser(groups: dict[str, list[nn.Parameter]], settings: Settings) -> Optimizer:
+def make_optimiser(groups: dict[str, list[nn.Parameter]], settings: TrainingSettings) -> Optimizer:
     """AdamW with one group per part of the model; the base rate of each is kept beside it."""
     parts: list[dict[str, Any]] = []
     for name, parameters in groups.items():
@@ -28,7 +28,7 @@ def make_optimiser(groups: dict[str, list[nn.Parameter]], settings: Settings) ->
     return AdamW(parts, fused=True, capturable=all(part["params"][0].is_cuda for part in parts))
 
 
-def learning_rate(base: float, epoch: int, settings: Settings) -> float:
+def learning_rate(base: float, epoch: int, settings: TrainingSettings) -> float:
     """Linear warm-up, then a cosine down to 1e-5, per epoch; a lag of one epoch as released, unless switched off.
 
     Warm-up takes at most a quarter of a short run, and no rate rises above the one asked for.
@@ -41,7 +41,7 @@ def learning_rate(base: float, epoch: int, settings: Settings) -> float:
     return end + 0.5 * (base - end) * (1 + cos(pi * at / settings.epochs))
 
 
-def set_learning_rates(optimiser: Optimizer, epoch: int, settings: Settings) -> None:
+def set_learning_rates(optimiser: Optimizer, epoch: int, settings: TrainingSettings) -> None:
     for group in optimiser.param_groups:
         rate = learning_rate(group["base_lr"], epoch, settings)
         if isinstance(group["lr"], Tensor):
@@ -53,25 +53,25 @@ def set_learning_rates(optimiser: Optimizer, epoch: int, settings: Settings) -> 
 class Average:
     """An exponential moving average of weights that is useful after few steps: its decay warms up."""
 
-    def __init__(self, network: nn.Module, decay: float) -> None:
+    def __init__(self, learner: nn.Module, decay: float) -> None:
         self.decay = decay
         self.steps = 0
-        self.values = {name: value.detach().clone() for name, value in _learned(network).items()}
+        self.values = {name: value.detach().clone() for name, value in _learned(learner).items()}
 
     @torch.no_grad()
-    def update(self, network: nn.Module) -> None:
+    def update(self, learner: nn.Module) -> None:
         self.steps += 1
         decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
-        learned = _learned(network)
+        learned = _learned(learner)
         torch._foreach_lerp_([self.values[name] for name in learned], list(learned.values()), 1 - decay)
 
     @torch.no_grad()
-    def give_to(self, network: nn.Module) -> None:
-        for name, value in _learned(network).items():
+    def give_to(self, learner: nn.Module) -> None:
+        for name, value in _learned(learner).items():
             value.copy_(self.values[name])
 
 
-def _learned(network: nn.Module) -> dict[str, Tensor]:
+def _learned(learner: nn.Module) -> dict[str, Tensor]:
     """Parameters that learn and the floating-point statistics that follow them."""
-    learned: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if p.requires_grad}
-    return learned | {name: b for name, b in network.named_buffers() if b.is_floating_point()}
+    learned: dict[str, Tensor] = {name: p for name, p in learner.named_parameters() if p.requires_grad}
+    return learned | {name: b for name, b in learner.named_buffers() if b.is_floating_point()}

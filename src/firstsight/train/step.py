@@ -1,4 +1,4 @@
-"""One step of training: trunk, network, losses, optimiser.
+"""One step of training: trunk, learner, losses, optimiser.
 
 On a GPU it is recorded once and replayed, since launching its many small kernels from Python takes longer than they
 take; elsewhere it runs as it is written.
@@ -12,7 +12,7 @@ from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
 from firstsight.encode.devices import mixed_precision
-from firstsight.methods.networks import Network
+from firstsight.encode.learner import Learner
 from firstsight.train.support import Support, seeded
 
 WARM_UP = 3  # steps before recording, in which libraries choose their kernels
@@ -21,11 +21,11 @@ WARM_UP = 3  # steps before recording, in which libraries choose their kernels
 class Step:
     """Calling it with a batch trains on it; `sums` collects every loss term over an epoch."""
 
-    def __init__(self, network: Network, support: Support, optimiser: Optimizer) -> None:
-        self.network = network
+    def __init__(self, learner: Learner, support: Support, optimiser: Optimizer) -> None:
+        self.learner = learner
         self.support = support
         self.optimiser = optimiser
-        self.device = support.model.device
+        self.device = support.encoder.device
         self.masks = torch.Generator(self.device)
         self.sums: dict[str, Tensor] = {}
         self.graph: torch.cuda.CUDAGraph | None = None
@@ -33,15 +33,15 @@ class Step:
 
     def begin(self, epoch: int) -> None:
         """Reset what belongs to an epoch."""
-        settings = self.network.settings
+        settings = self.learner.settings
         self.masks.manual_seed(seeded("cpu", settings.seed, "masks", epoch).initial_seed())
         for value in self.sums.values():
             value.zero_()
-        self.network.train()
+        self.learner.train()
 
     def __call__(self, indices: Tensor, draws: Tensor) -> None:
-        whole = len(indices) == min(self.network.settings.batch_size, len(self.support.taught))
-        if not (self.support.replayable and self.network.recordable and whole):
+        whole = len(indices) == min(self.learner.settings.batch_size, len(self.support.taught))
+        if not (self.support.replayable and self.learner.recordable and whole):
             self._run(indices, draws)
             return
         if self.graph is None and self.taken < WARM_UP:
@@ -68,16 +68,16 @@ class Step:
             self._run(self.indices, self.draws)
 
     def _run(self, indices: Tensor, draws: Tensor) -> None:
-        settings = self.network.settings
+        settings = self.learner.settings
         stem, labels = self.support.batch(indices, draws)
         with mixed_precision(self.device, settings.precision):
-            outputs = self.network(stem)  # of PHE: z, b, h
-        terms = self.network.losses(outputs, labels, self.masks)  # of PHE: Eq. 1-10
+            outputs = self.learner(stem)  # of PHE: z, b, h
+        terms = self.learner.losses(outputs, labels, self.masks)  # of PHE: Eq. 1-10
 
         self.optimiser.zero_grad(set_to_none=True)
         terms["total"].backward()  # type: ignore[no-untyped-call]
         if settings.clip:
-            clip_grad_norm_(self.network.parameters(), settings.clip)
+            clip_grad_norm_(self.learner.parameters(), settings.clip)
         self.optimiser.step()
         for name, value in terms.items():
             if name not in self.sums:

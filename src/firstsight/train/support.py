@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,8 +19,8 @@ from firstsight.core.errors import SettingsError
 from firstsight.core.protocols import Progress
 from firstsight.data.images import CENTRE
 from firstsight.encode.devices import mixed_precision
-from firstsight.methods.networks import withheld
-from firstsight.model.model import Model
+from firstsight.encode.encoder import TorchEncoder
+from firstsight.methods.simulation import withheld
 from firstsight.train.compiled import fastest_stem
 from firstsight.train.pixels import PixelCache
 
@@ -28,23 +29,29 @@ Stems: TypeAlias = dict[tuple[Any, ...], Tensor]  # trunk outputs that several r
 
 
 class Support:
-    """Images, labels, and how they reach the network."""
+    """Images, labels, and how they reach what learns."""
 
     def __init__(
-        self, labels: Sequence[int], pixels: PixelCache, model: Model, progress: Progress, stems: Stems | None = None
+        self,
+        labels: Sequence[int],
+        pixels: PixelCache,
+        encoder: TorchEncoder,
+        progress: Progress,
+        stems: Stems | None = None,
     ) -> None:
-        self.model = model
-        self.settings = model.settings
-        self.labels = torch.tensor(labels, device=model.device)
+        self.encoder, learner = encoder, encoder.learner
+        self.settings = learner.settings
+        self.labels = torch.tensor(labels, device=encoder.device)
         self.taught = torch.arange(len(labels))  # the images that are trained on
-        if model.network.withholds:
-            self.taught = self.taught[~withheld(self.labels).cpu()]
+        if learner.withholds:
+            self.taught = self.taught[torch.from_numpy(~withheld(np.asarray(labels)))]
         self.pixels = pixels
-        views = self.settings.cache_trunk or self.settings.epochs * model.network.views
-        self._run_trunk = fastest_stem(model, len(labels) * views if model.network.learns else 0, progress)
         self.stems: Tensor | None = None
-        if self.settings.cache_trunk and model.network.learns:
-            self.stems = self._stored({} if stems is None else stems, progress)
+        if learner.learns:
+            views = self.settings.cache_trunk or self.settings.epochs * learner.views
+            self._run_trunk = fastest_stem(encoder, len(labels) * views, progress)
+            if self.settings.cache_trunk:
+                self.stems = self._stored({} if stems is None else stems, progress)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -52,16 +59,16 @@ class Support:
     @property
     def replayable(self) -> bool:
         """Whether a batch is made on a GPU alone, so that making it can be recorded."""
-        if self.model.device.type != "cuda":
+        if self.encoder.device.type != "cuda":
             return False
-        return self.stems.is_cuda if self.stems is not None else self.pixels.fits(self.model.device)
+        return self.stems.is_cuda if self.stems is not None else self.pixels.fits(self.encoder.device)
 
     def batches(self, epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
         """One pass in random order: which images, and what is drawn for every view of them."""
         generator = seeded("cpu", self.settings.seed, "order and crops", epoch)
         order = self.taught[torch.randperm(len(self.taught), generator=generator)]
-        draws = torch.rand(len(self), self.model.network.views, 3, generator=generator)[order]
-        where = self.model.device if self.replayable else torch.device("cpu")
+        draws = torch.rand(len(self), self.encoder.learner.views, 3, generator=generator)[order]
+        where = self.encoder.device if self.replayable else torch.device("cpu")
         yield from zip(*(torch.split(part.to(where), self.settings.batch_size) for part in (order, draws)), strict=True)
 
     def batch(self, indices: Tensor, draws: Tensor) -> tuple[Tensor, Tensor]:
@@ -77,30 +84,30 @@ class Support:
         """Trunk outputs of the central crops in fp32, in data order: what answering sees."""
         for indices in torch.split(torch.arange(len(self)), STORED):
             if self.stems is not None and self.stems.dtype == torch.float32:
-                yield self.stems[indices.to(self.stems.device), 0].to(self.model.device)
+                yield self.stems[indices.to(self.stems.device), 0].to(self.encoder.device)
             else:
-                yield self.model.in_parts(self._central, indices)
+                yield self.encoder.in_parts(self._central, indices)
 
     def _central(self, indices: Tensor) -> Tensor:
-        return self.model.stem(self._crops(indices, torch.full((len(indices), 3), CENTRE)))
+        return self.encoder.stem(self._crops(indices, torch.full((len(indices), 3), CENTRE)))
 
     def _stem(self, indices: Tensor, draws: Tensor) -> Tensor:
         if self.stems is None:
             return self._trunk(indices, draws)
         views = (draws[:, 0] * self.stems.shape[1]).long()
         where = self.stems.device
-        stem = self.stems[indices.to(where), views.to(where)].to(self.model.device)
+        stem = self.stems[indices.to(where), views.to(where)].to(self.encoder.device)
         return stem.contiguous(memory_format=torch.channels_last) if stem.ndim == 4 else stem
 
     def _drawn(self, draws: Tensor, indices: Tensor) -> Tensor:
         return self._trunk(indices, draws[indices])
 
     def _trunk(self, indices: Tensor, draws: Tensor) -> Tensor:
-        with mixed_precision(self.model.device, self.settings.precision):
+        with mixed_precision(self.encoder.device, self.settings.precision):
             return self._run_trunk(self._crops(indices, draws))
 
     def _crops(self, indices: Tensor, draws: Tensor) -> Tensor:
-        return self.pixels.crops(indices, draws, self.model.device)
+        return self.pixels.crops(indices, draws, self.encoder.device)
 
     def _stored(self, stems: Stems, progress: Progress) -> Tensor:
         """The trunk's outputs from an earlier run, if it had the same trunk and drew the same views."""
@@ -120,7 +127,7 @@ class Support:
                 generator = seeded("cpu", self.settings.seed, "view", view)
                 draws = torch.rand(len(self), 3, generator=generator) if view else torch.full((len(self), 3), CENTRE)
                 for some in torch.split(indices, STORED):
-                    stem = self.model.in_parts(partial(self._drawn, draws), some)
+                    stem = self.encoder.in_parts(partial(self._drawn, draws), some)
                     if stems is None:
                         stems = _room_for(len(self), views, stem)
                     stems[some.to(stems.device), view] = stem.to(stems.device)

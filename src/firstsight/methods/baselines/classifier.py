@@ -1,4 +1,4 @@
-"""Two rows that never discover, which every accuracy is printed beside."""
+"""Two rows that never discover, which every accuracy is printed beside; and what a linear layer learns."""
 
 from __future__ import annotations
 
@@ -6,31 +6,38 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from firstsight.core.settings import Settings
-from firstsight.methods.networks import FeatureNetwork, Terms, weighted
+from firstsight.core.settings import TrainingSettings
+from firstsight.encode.learner import Learner, Terms, weighted
+from firstsight.methods.decisions import CentreDecision, CodeDecision
 from firstsight.methods.phe.model import PHE
+
+
+class NearestKnownCode(CodeDecision):
+    """The nearest known centre, however far."""
+
+    discovers = False
 
 
 class ClosedSet(PHE):
     """PHE forced to the nearest known category."""
 
-    discovers = False
+    decision = NearestKnownCode
 
 
-class LinearNetwork(FeatureNetwork):
-    """A linear layer on the backbone's features, trained by cross-entropy; the rows are the features."""
+class LinearLearner(Learner):
+    """A linear layer on the backbone's features, trained by cross-entropy; the features are the backbone's."""
 
-    def __init__(
-        self, tail: nn.Module, inputs: int, categories: int, settings: Settings, dimensions: int | None = None
-    ) -> None:
-        super().__init__(tail, inputs, categories, settings, dimensions)
+    settings_type = TrainingSettings
+
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: TrainingSettings) -> None:
+        super().__init__(tail, inputs, categories, settings)
         self.layer = nn.Linear(inputs, categories)
 
     def forward(self, stem: Tensor) -> Tensor:
         logits: Tensor = self.layer(self.tail(stem))
         return logits
 
-    def rows(self, stem: Tensor) -> Tensor:
+    def features(self, stem: Tensor) -> Tensor:
         features: Tensor = self.tail(stem)
         return features
 
@@ -38,21 +45,24 @@ class LinearNetwork(FeatureNetwork):
         return weighted({"L_ce": F.cross_entropy(outputs.float(), labels)})
 
 
-class Classifier(LinearNetwork):
-    """The linear layer's most probable category.
-
-    A row holds the probabilities of all known categories and a centre is certainty of one, so that the nearest centre
-    is the most probable category.
-    """
+class NearestKnown(CentreDecision):
+    """The nearest known centre, however far."""
 
     metric = "euclidean"
     discovers = False
 
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
-        super().__init__(tail, inputs, categories, settings, dimensions=categories)
 
-    def rows(self, stem: Tensor) -> Tensor:
+class Classifier(LinearLearner):
+    """The linear layer's most probable category.
+
+    A feature holds the probabilities of all known categories and a centre is certainty of one, so that the nearest
+    centre is the most probable category.
+    """
+
+    decision = NearestKnown
+
+    def features(self, stem: Tensor) -> Tensor:
         return torch.softmax(self(stem), -1)
 
-    def finish(self, rows: Tensor, labels: Tensor) -> None:
-        self.centres.copy_(torch.eye(self.categories))
+    def centres(self) -> Tensor:
+        return torch.eye(self.categories)

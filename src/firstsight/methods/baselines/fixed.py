@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -10,66 +10,74 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from firstsight.core.settings import Settings
+from firstsight.encode.learner import Terms, weighted
 from firstsight.methods.baselines.contrastive import contrastive_loss
 from firstsight.methods.baselines.handcrafted import separated_codes
-from firstsight.methods.networks import Terms, minimum_distance_for, weighted
+from firstsight.methods.decisions import minimum_distance_for
 from firstsight.methods.phe.losses import feature_loss
-from firstsight.methods.phe.model import PHE, Outputs
+from firstsight.methods.phe.model import Outputs, PrototypeLearner
+from firstsight.methods.phe.settings import FixedSettings, PrototypeSettings
 
 
-class FixedCentres(PHE):
+class FixedCentres(PrototypeLearner):
     """PHE without L_c: images are drawn to codes that are d_max apart by construction."""
 
-    code_weight: ClassVar[float | None] = None  # of the loss that draws images to their code; beta where None
+    settings_type: ClassVar[type[PrototypeSettings]] = FixedSettings
+    targets: Tensor
 
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Any) -> None:
         super().__init__(tail, inputs, categories, settings)
-        self.centres.copy_(torch.from_numpy(self.handcrafted(categories, settings).astype(np.float32)))
+        codes = self.handcrafted(categories, settings).astype(np.float32)
+        self.register_buffer("targets", torch.from_numpy(codes))
 
     @classmethod
-    def check(cls, categories: int, settings: Settings) -> None:
+    def check(cls, categories: int, settings: Any) -> None:
         cls.handcrafted(categories, settings)
 
     @classmethod
-    def handcrafted(cls, categories: int, settings: Settings) -> NDArray[np.int8]:
+    def handcrafted(cls, categories: int, settings: Any) -> NDArray[np.int8]:
         """A code of -1 and +1 for every category."""
         distance = minimum_distance_for(settings, categories)
         return separated_codes(settings.bits, categories, distance, settings.seed)
 
     def hash_centres(self) -> Tensor:
-        return self.centres
+        return self.targets
 
     def losses(self, outputs: Outputs, labels: Tensor, generator: torch.Generator | None = None) -> Terms:
-        z, b = outputs.features.float(), outputs.hash_features.float()
+        z, b = outputs.shown.float(), outputs.features.float()
         terms = {"L_p": self.representation_loss(z, labels, generator), "L_f": self.code_loss(b, labels)}
-        weight = self.settings.beta if self.code_weight is None else self.code_weight
-        return weighted(terms, L_p=self.settings.gamma, L_f=weight)
+        return weighted(terms, L_p=self.settings.gamma, L_f=self.code_weight)
 
-    def code_loss(self, hash_features: Tensor, labels: Tensor) -> Tensor:
+    @property
+    def code_weight(self) -> float:
+        """The weight of the loss that draws images to their codes."""
+        return float(self.settings.beta)
+
+    def code_loss(self, features: Tensor, labels: Tensor) -> Tensor:
         """What draws every image to its category's code."""
-        return feature_loss(hash_features, self.centres, labels, self.settings.feature_scale)
+        return feature_loss(features, self.targets, labels, self.settings.feature_scale)
 
-    def finish(self, rows: Tensor, labels: Tensor) -> None:
-        """The centres are what they were."""
+    def centres(self) -> Tensor:
+        """Where they always were."""
+        return self.targets
 
 
 class WithoutPrototypes(FixedCentres):
     """Features learned otherwise: the prototypes it was born with stay as they were, and are no evidence."""
 
-    def points(self) -> None:
+    def prototypes(self) -> None:
         return None
 
 
 class LinearFeatures(WithoutPrototypes):
     """Linear Cls.: features learned by a linear classifier instead of prototypes."""
 
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Any) -> None:
         super().__init__(tail, inputs, categories, settings)
         self.layer = nn.Linear(settings.feature_dim, categories)
 
-    def representation_loss(self, features: Tensor, labels: Tensor, generator: torch.Generator | None) -> Tensor:
-        return F.cross_entropy(self.layer(features), labels)
+    def representation_loss(self, shown: Tensor, labels: Tensor, generator: torch.Generator | None) -> Tensor:
+        return F.cross_entropy(self.layer(shown), labels)
 
 
 class ContrastiveFeatures(WithoutPrototypes):
@@ -77,5 +85,5 @@ class ContrastiveFeatures(WithoutPrototypes):
 
     views = 2
 
-    def representation_loss(self, features: Tensor, labels: Tensor, generator: torch.Generator | None) -> Tensor:
-        return contrastive_loss(features, labels)
+    def representation_loss(self, shown: Tensor, labels: Tensor, generator: torch.Generator | None) -> Tensor:
+        return contrastive_loss(shown, labels)

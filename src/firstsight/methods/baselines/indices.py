@@ -9,24 +9,26 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from firstsight.core.settings import Settings
+from firstsight.encode.learner import Learner, Terms, weighted
 from firstsight.methods.baselines.contrastive import Projector, contrastive_loss
-from firstsight.methods.networks import HashNetwork, Terms, weighted
+from firstsight.methods.decisions import ExactCode
 from firstsight.methods.phe.heads import BOTTLENECK
+from firstsight.methods.phe.settings import CodeSettings
 
 TOP = 3
 GROUPS = 3
 
 
-class Indices(HashNetwork):
+class Indices(Learner):
     """An embedding learned by SupCon, of which some dimensions are chosen."""
 
+    settings_type = CodeSettings
+    decision = ExactCode
     views = 2
-    ball = False
     dimensions: int
 
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
-        super().__init__(tail, inputs, categories, settings, bits=self.dimensions)
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: CodeSettings) -> None:
+        super().__init__(tail, inputs, categories, settings)
         self.projector = Projector(inputs, settings.hash_hidden)
         self.embedding = nn.Linear(BOTTLENECK, self.dimensions)
 
@@ -43,7 +45,7 @@ class RankStat(Indices):
 
     dimensions = 32
 
-    def rows(self, stem: Tensor) -> Tensor:
+    def features(self, stem: Tensor) -> Tensor:
         embeddings = self(stem)
         chosen = embeddings.topk(TOP, dim=1).indices
         return torch.full_like(embeddings, -1).scatter(1, chosen, 1)
@@ -54,7 +56,7 @@ class WinnerTakesAll(Indices):
 
     dimensions = 48
 
-    def rows(self, stem: Tensor) -> Tensor:
+    def features(self, stem: Tensor) -> Tensor:
         embeddings = self(stem)
         groups = embeddings.view(len(embeddings), GROUPS, -1)
         chosen = groups.argmax(2, keepdim=True)

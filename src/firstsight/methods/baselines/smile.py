@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from firstsight.core.settings import Settings
+from firstsight.encode.learner import Learner, Terms, weighted
 from firstsight.methods.baselines.contrastive import Projector, contrastive_loss
-from firstsight.methods.networks import HashNetwork, Terms, weighted
+from firstsight.methods.decisions import ExactCode
 from firstsight.methods.phe.heads import BOTTLENECK
 from firstsight.methods.phe.losses import quantisation_loss
+from firstsight.methods.phe.settings import HashSettings
 
 REGULARISER = 3.0
 
@@ -21,24 +22,25 @@ class Outputs(NamedTuple):
     magnitude: Tensor  # v, (N, L)
 
 
-class HashBaseline(HashNetwork):
+class HashBaseline(Learner):
     """SMILE's baseline: SupCon on the hash features of two views.
 
     Known categories start with the code most of their support images have, so that they answer by name; which images
     share a category does not depend on it.
     """
 
+    settings_type = HashSettings
+    decision = ExactCode
     views = 2
-    ball = False
 
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: HashSettings) -> None:
         super().__init__(tail, inputs, categories, settings)
         self.projector = Projector(inputs, settings.hash_hidden)
-        self.sign = hash_layer(self.bits)
+        self.sign = hash_layer(settings.bits)
 
-    def rows(self, stem: Tensor) -> Tensor:
-        hash_features: Tensor = self.sign(self.projector(self.tail(stem)))
-        return hash_features
+    def features(self, stem: Tensor) -> Tensor:
+        features: Tensor = self.sign(self.projector(self.tail(stem)))
+        return features
 
     def losses(self, outputs: Any, labels: Tensor, generator: torch.Generator | None = None) -> Terms:
         return weighted({"L_sup": contrastive_loss(outputs.float(), labels)})
@@ -50,9 +52,9 @@ class Smile(HashBaseline):
     Optimiser and schedule are those of all methods here (the authors': SGD, 100 epochs).
     """
 
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: HashSettings) -> None:
         super().__init__(tail, inputs, categories, settings)
-        self.magnitude = hash_layer(self.bits)
+        self.magnitude = hash_layer(settings.bits)
 
     def forward(self, stem: Tensor) -> Outputs:
         hidden = self.projector(self.tail(stem))

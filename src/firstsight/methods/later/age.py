@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import functional as F
 
 from firstsight.core.accuracy import strict_accuracy
-from firstsight.core.settings import Rule, Settings
+from firstsight.core.protocols import Features, Register, SupportFeatures
+from firstsight.methods.decisions import CentreDecision, category_means
 from firstsight.methods.later.contrasted import Contrasted
-from firstsight.methods.later.projected import Projected, principal
-from firstsight.methods.networks import check_nearest, withheld
-from firstsight.methods.simulation import simulated, thirds
+from firstsight.methods.projection import principal, projected, single
+from firstsight.methods.simulation import simulated, thirds, withheld
 from firstsight.register.windows import WINDOW, WindowRegister
 
 DIMENSIONS = 42
@@ -24,65 +27,89 @@ REACHES = 8
 LEAST_REACH = 1e-3  # an image is within its own category's
 
 
-class Age(Projected, Contrasted):
-    """Cross-entropy and SupCon; the classifier is sure above a threshold per category, from a fifth of the images
-    that training does not see; the rest goes to Gaussians in the 42 principal directions of features at length 1.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GrowingGaussians(CentreDecision):
+    """The classifier is sure above a threshold per category, from a fifth of the images that training does not see;
+    the rest goes to Gaussians in the 42 principal directions of features at length 1.
 
-    Ours: a category's confidence is the largest probability of its images; the shared covariance is that of images
-    around their categories' means; how far from a Gaussian is outside, which is not said, is found by discovery
-    simulated on the support set, without the classifier; known categories start from their last 20 images.
+    A feature holds the image's direction, then its probability of every known category. Ours: a category's confidence
+    is the largest probability of its images; the shared covariance is that of images around their categories' means;
+    how far from a Gaussian is outside, which is not said, is found by discovery simulated on the support set, without
+    the classifier; known categories start from their last 20 images.
     """
 
-    withholds = True
-    thresholds: Tensor
-    shared: Tensor
-    windows: Tensor
-    sizes: Tensor
+    origin: Features
+    basis: Features
+    thresholds: NDArray[np.float64]
+    shared: NDArray[np.float64]  # the covariance within categories
+    windows: Features  # the last images of every category, (C, 20, D)
+    sizes: NDArray[np.int64]  # how many of those there are
 
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
-        super().__init__(tail, inputs, categories, settings, dimensions=DIMENSIONS)
-        width = self.dimensions
-        self.register_buffer("thresholds", torch.zeros(categories, dtype=torch.float64))
-        self.register_buffer("shared", torch.eye(width, dtype=torch.float64))
-        self.register_buffer("windows", torch.zeros(categories, WINDOW, width))
-        self.register_buffer("sizes", torch.zeros(categories, dtype=torch.int64))
-
-    def rows(self, stem: Tensor) -> Tensor:
-        features: Tensor = self.tail(stem)
-        unit = nn.functional.normalize(features.float(), dim=-1)
-        return torch.cat([self.projected(unit), torch.softmax(self.layer(features).float(), -1)], dim=-1)
-
-    def renewed(self, rows: Tensor) -> Tensor:
-        return torch.cat([self.projected(rows[:, : -self.categories]), rows[:, -self.categories :]], dim=-1)
-
-    def finish(self, rows: Tensor, labels: Tensor) -> None:
-        features, known = rows[:, : -self.categories].cpu().double().numpy(), labels.cpu().numpy()
-        self.project(features.mean(axis=0), principal(features, self.dimensions))
-        now = self.renewed(rows)
-        points = now[:, : -self.categories]
-        super().finish(points, labels)
-        confidence = now[:, -self.categories :].amax(-1)
-        out = withheld(labels)
-        self.thresholds.copy_(torch.from_numpy(thresholds_of(*_of(confidence, labels, out), self.categories)))
-        seen = points.cpu().double().numpy()
-        off = seen - self._points()[known]
-        self.shared.copy_(torch.from_numpy(off.T @ off / max(1, len(off) - len(np.unique(known)))))
-        for category in range(self.categories):
+    @classmethod
+    def fit(cls, support: SupportFeatures, settings: Any) -> Self:
+        names, labels = support.names, support.labels
+        units, chances = support.features[:, : -len(names)], support.features[:, -len(names) :]
+        features = units.astype(np.float64)
+        origin, basis = single(features.mean(axis=0)), single(principal(features, DIMENSIONS))
+        points = projected(units, origin, basis)
+        centres = category_means(SupportFeatures(points, labels, names))
+        kept_back = withheld(labels)
+        some = kept_back if kept_back.any() else ~kept_back
+        off = points.astype(np.float64) - centres[labels]
+        shared = off.T @ off / max(1, len(off) - len(np.unique(labels)))
+        windows = np.zeros((len(names), WINDOW, points.shape[1]), dtype=np.float32)
+        sizes = np.zeros(len(names), dtype=np.int64)
+        for category in range(len(names)):
             own = points[labels == category][-WINDOW:]
-            self.windows[category, : len(own)], self.sizes[category] = own, len(own)
-        self.reach.fill_(chosen_reach(seen, known, self.shared.cpu().numpy()))
+            windows[category, : len(own)], sizes[category] = own, len(own)
+        return cls(
+            names=names,
+            centres=centres,
+            reach=chosen_reach(points.astype(np.float64), labels, shared),
+            origin=origin,
+            basis=basis,
+            thresholds=thresholds_of(chances.max(axis=1)[some].astype(np.float64), labels[some], len(names)),
+            shared=shared,
+            windows=windows,
+            sizes=sizes,
+        )
 
-    def register(self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None) -> WindowRegister:
-        check_nearest(rule)
-        return self._register(names, self.thresholds, self.radius if radius is None else radius)
+    @property
+    def width(self) -> int:
+        return len(self.origin) + len(self.names)
 
-    def closed_set(self, names: Sequence[str]) -> WindowRegister:
+    def project(self, features: Features) -> Features:
+        count = len(self.names)
+        placed = projected(features[:, :-count], self.origin, self.basis)
+        return np.concatenate([placed, features[:, -count:]], axis=1)
+
+    def _register(self, radius: float) -> Register:
+        return self._sure_above(self.thresholds, radius)
+
+    def closed_set(self) -> Register:
         """The classifier, sure of everything."""
-        return self._register(names, torch.zeros_like(self.thresholds), self.radius)
+        return self._sure_above(np.zeros_like(self.thresholds), self.radius)
 
-    def _register(self, names: Sequence[str], thresholds: Tensor, radius: float) -> WindowRegister:
-        windows = [own[:size].cpu().numpy() for own, size in zip(self.windows, self.sizes.tolist(), strict=True)]
-        return WindowRegister(list(names), windows, self.shared.cpu().numpy(), thresholds.cpu().numpy(), radius)
+    def _sure_above(self, thresholds: NDArray[np.float64], radius: float) -> Register:
+        windows = [own[:size] for own, size in zip(self.windows, self.sizes.tolist(), strict=True)]
+        return WindowRegister(list(self.names), windows, self.shared, thresholds, radius)
+
+    def _telling(self, features: Features) -> Features:
+        return features[:, : -len(self.names)]
+
+    def _telling_slope(self, feature: Features, slope: NDArray[Any]) -> Features:
+        return np.concatenate([slope, np.zeros(len(self.names), dtype=slope.dtype)])
+
+
+class Age(Contrasted):
+    """Cross-entropy and SupCon; a feature is the image's direction, and what the classifier makes of it."""
+
+    withholds = True
+    decision = GrowingGaussians
+
+    def features(self, stem: Tensor) -> Tensor:
+        features: Tensor = self.tail(stem)
+        return torch.cat([F.normalize(features.float(), dim=-1), torch.softmax(self.layer(features).float(), -1)], -1)
 
 
 def thresholds_of(confidence: NDArray[np.float64], labels: NDArray[np.int64], categories: int) -> NDArray[np.float64]:
@@ -126,11 +153,5 @@ def _streams(
         yield register, arriving, labels[stream.arriving], stream.known
 
 
-def _distances(register: WindowRegister, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.array([register.match(row).distance for row in rows], dtype=np.float64)
-
-
-def _of(confidence: Tensor, labels: Tensor, out: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Confidences and labels of the images kept back, of all where there are none."""
-    some = out if out.any() else torch.ones_like(out)
-    return confidence[some].cpu().double().numpy(), labels[some].cpu().numpy()
+def _distances(register: WindowRegister, features: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([register.match(feature).distance for feature in features], dtype=np.float64)

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from firstsight.core.settings import Settings
+from firstsight.core.settings import TrainingSettings
+from firstsight.encode.learner import Learner, Terms, weighted
 from firstsight.methods.baselines.contrastive import TEMPERATURE, contrastive_loss
-from firstsight.methods.networks import FeatureNetwork, Terms, weighted
 
 
 class Outputs(NamedTuple):
@@ -18,28 +18,27 @@ class Outputs(NamedTuple):
     logits: Tensor  # (N, C)
 
 
-class Contrasted(FeatureNetwork):
-    """A linear layer on the backbone's features and SupCon of two views; the rows are the features, at length 1.
+class Contrasted(Learner):
+    """A linear layer on the backbone's features and SupCon of two views; features are at length 1.
 
     SupCon is on the features themselves, without a projector (ours where a publication does not say), so with nothing
-    of the backbone learning only the layer does, and the rows are what the backbone makes of images.
+    of the backbone learning only the layer does, and the features are what the backbone makes of images.
     """
 
+    settings_type = TrainingSettings
     views = 2
     temperature: ClassVar[float] = TEMPERATURE
     contrast: ClassVar[float] = 1.0  # the weight of SupCon
 
-    def __init__(
-        self, tail: nn.Module, inputs: int, categories: int, settings: Settings, dimensions: int | None = None
-    ) -> None:
-        super().__init__(tail, inputs, categories, settings, dimensions)
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: TrainingSettings) -> None:
+        super().__init__(tail, inputs, categories, settings)
         self.layer = nn.Linear(inputs, categories)
 
     def forward(self, stem: Tensor) -> Outputs:
         features: Tensor = self.tail(stem)
         return Outputs(features, self.layer(features))
 
-    def rows(self, stem: Tensor) -> Tensor:
+    def features(self, stem: Tensor) -> Tensor:
         features: Tensor = self.tail(stem)
         return F.normalize(features.float(), dim=-1)
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
-import torch
-from torch import Tensor, nn
+import numpy as np
+from numpy.typing import NDArray
 
-from firstsight.core.settings import Rule, Settings
-from firstsight.methods.baselines.leader import chosen_reach
+from firstsight.core.protocols import Features, Register, SupportFeatures
+from firstsight.methods.decisions import CentreDecision, category_means
 from firstsight.methods.later.contrasted import Contrasted
-from firstsight.methods.networks import check_nearest
-from firstsight.register.features import FeatureRegister
-from firstsight.register.learning import LearningRegister
+from firstsight.methods.projection import single
+from firstsight.methods.reach import chosen_reach
 from firstsight.register.prototypes import LeaderRegister
 
 
-class OnlineClustering(Contrasted):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MovingLeaders(CentreDecision):
     """Leaders are the mean directions of their images; one demands as much likeness as its images have.
 
     DiffGRE's inference without its diffusion model, so without images made by one, and its leader loss. No code was
@@ -24,30 +25,24 @@ class OnlineClustering(Contrasted):
     threshold, which is a leader's mean cosine less a distance that is found by simulated discovery for leaders at rest.
     """
 
-    alike: Tensor
-    counts: Tensor
+    alike: NDArray[np.float64]  # the mean cosine of a category's images with their leader
+    counts: Features
+    typical: float  # the mean of that over all support images
 
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
-        super().__init__(tail, inputs, categories, settings)
-        self.register_buffer("alike", torch.zeros(categories, dtype=torch.float64))
-        self.register_buffer("counts", torch.zeros(categories))
+    @classmethod
+    def fit(cls, support: SupportFeatures, settings: Any) -> Self:
+        centres = category_means(support)
+        alike = np.linalg.norm(centres.astype(np.float64), axis=1)  # as features have length 1
+        counts = np.bincount(support.labels, minlength=len(support.names))
+        typical = float((alike * counts).sum() / max(counts.sum(), 1))
+        reach = chosen_reach(support.features, support.labels, "cosine") - (1 - typical)  # from there, not from 1
+        return cls(
+            names=support.names, centres=centres, reach=reach, alike=alike, counts=single(counts), typical=typical
+        )
 
-    def finish(self, rows: Tensor, labels: Tensor) -> None:
-        super().finish(rows, labels)
-        self.alike.copy_(self.centres.double().norm(dim=-1))  # the mean cosine of rows of length 1 with their mean
-        self.counts.copy_(torch.bincount(labels, minlength=self.categories))
-        reach = chosen_reach(rows.cpu().numpy(), labels.cpu().numpy(), "cosine")
-        self.reach.fill_(reach - (1 - self.typical))  # measured from the mean cosine, not from 1
+    def _register(self, radius: float) -> Register:
+        return LeaderRegister(list(self.names), self.centres, self.alike, self.counts, self.typical, radius)
 
-    @property
-    def typical(self) -> float:
-        """The mean cosine of a support image with its leader."""
-        return float((self.alike * self.counts).sum() / self.counts.sum().clamp_min(1))
 
-    def register(
-        self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None
-    ) -> FeatureRegister | LearningRegister:
-        check_nearest(rule)
-        reach = self.radius if radius is None else radius
-        alike, counts = self.alike.cpu().numpy(), self.counts.cpu().numpy()
-        return LeaderRegister(list(names), self._points(), alike, counts, self.typical, reach)
+class OnlineClustering(Contrasted):
+    decision = MovingLeaders

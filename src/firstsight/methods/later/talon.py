@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from firstsight.core.settings import Rule, Settings
+from firstsight.core.protocols import Register
+from firstsight.core.settings import TrainingSettings
 from firstsight.methods.baselines.leader import Leaders
 from firstsight.methods.later.contrasted import Contrasted, Outputs
-from firstsight.methods.networks import check_nearest
-from firstsight.register.features import FeatureRegister
-from firstsight.register.learning import LearningRegister
 from firstsight.register.prototypes import GatedRegister
 
 SCALE, MARGIN = 30.0, 0.2
 
 
-class Talon(Leaders, Contrasted):
+class Talon(Contrasted):
     """Cross-entropy of angles to learned directions, an angle of 0.2 added to the right one, and SupCon.
 
     An image goes to the nearest prototype by cosine, or founds one. The publication sets the threshold for every data
     set; ours is found by discovery simulated on the support set. Optimiser and schedule are those of all methods here.
     """
 
+    decision = Leaders
     temperature = 0.08
 
-    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: Settings) -> None:
+    def __init__(self, tail: nn.Module, inputs: int, categories: int, settings: TrainingSettings) -> None:
         super().__init__(tail, inputs, categories, settings)
         self.layer = nn.Linear(inputs, categories, bias=False)
 
@@ -38,21 +36,23 @@ class Talon(Leaders, Contrasted):
         return margin_loss(cosines, labels)
 
 
-class TalonUpdated(Talon):
-    """TALON with its update of the prototypes, which it makes after every batch of 64 images.
+class MovingPrototypes(Leaders):
+    """TALON's update of the prototypes, which it makes after every batch of 64 images.
 
     Here images come one by one, so after every 64th: prototypes with two or more of them move towards their mean, by a
     step that grows with how many they are and with their mean cosine to the prototype (what is meant by confidence is
     our reading).
     """
 
-    def register(
-        self, names: Sequence[str], radius: float | None = None, rule: Rule | None = None
-    ) -> FeatureRegister | LearningRegister:
-        check_nearest(rule)
-        points = self._points()
-        reach = self.radius if radius is None else radius
-        return GatedRegister(list(names), points, torch.ones(len(points)).numpy(), reach)
+    def _register(self, radius: float) -> Register:
+        weights = np.ones(len(self.centres), dtype=np.float32)
+        return GatedRegister(list(self.names), self.centres, weights, radius)
+
+
+class TalonUpdated(Talon):
+    """TALON with its update of the prototypes."""
+
+    decision = MovingPrototypes
 
 
 def margin_loss(cosines: Tensor, labels: Tensor, scale: float = SCALE, margin: float = MARGIN) -> Tensor:

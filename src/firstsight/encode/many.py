@@ -1,0 +1,44 @@
+"""The one loop that encodes: images are read a little ahead, encoded in batches, and come back in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.core.errors import BadImages, ImageError
+from firstsight.core.protocols import Encoder, Progress, Silent
+from firstsight.data.ahead import ahead, or_error
+from firstsight.data.images import ImageLike
+
+GROUP = 16  # images that go together at least, however few an encoder takes
+
+
+def group_size(encoder: Encoder) -> int:
+    """How many images are read, encoded and decided together."""
+    return max(encoder.batch, GROUP)
+
+
+def encode_many(encoder: Encoder, images: Sequence[ImageLike], progress: Progress | None = None) -> NDArray[np.float32]:
+    """The features of images, in order; those that cannot be used are reported in one error."""
+    size, bad, parts = group_size(encoder), list[ImageError](), list[NDArray[np.float32]]()
+    with (progress or Silent()).task("encoding", len(images)) as advance:
+        prepared = ahead(or_error(encoder.prepare), images, window=2 * size)
+        while batch := list(islice(prepared, size)):
+            bad += [pixels for pixels in batch if isinstance(pixels, ImageError)]
+            good = [pixels for pixels in batch if not isinstance(pixels, ImageError)]
+            if good and not bad:
+                parts.append(encoder.encode(good))
+            for _ in batch:
+                advance()
+    if bad:
+        raise BadImages(bad)
+    return np.concatenate(parts)
+
+
+def encode_crops(encoder: Encoder, batches: Iterable[Any]) -> NDArray[np.float32]:
+    """The features of images that are cropped already, a batch at a time."""
+    return np.concatenate([encoder.encode(batch) for batch in batches])

@@ -1,0 +1,312 @@
+"""Decisions: what is fitted on the support set's features, and makes a register. NumPy only.
+
+The two common kinds: features whose signs are codes, and features that are compared with centres.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.core.bounds import ball_radius, minimum_distance
+from firstsight.core.codes import Words, hamming, pack, pairwise
+from firstsight.core.errors import SettingsError
+from firstsight.core.protocols import Features, Register, SupportFeatures
+from firstsight.core.settings import Rule, Settings
+from firstsight.register.codes import CodeRegister, closed_set
+from firstsight.register.features import FeatureRegister, Metric, closed_set_features
+
+Report: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Decision(ABC):
+    """What a method knows of the known categories. Its fields are what is saved: arrays, and plain values."""
+
+    discovers: ClassVar[bool] = True  # False: only ever answers with known categories
+    settings_type: ClassVar[type[Settings]] = Settings  # where features are taken as they come
+
+    names: tuple[str, ...]
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, support: SupportFeatures, settings: Any) -> Self:
+        """What is found on the support set. Nothing of a query stream is known here."""
+
+    @classmethod
+    def check(cls, categories: int, settings: Any) -> None:
+        """SettingsError where these settings cannot do for so many categories; asked before anything is encoded."""
+        return
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many values a feature has."""
+
+    @property
+    @abstractmethod
+    def radius(self) -> float:
+        """How far a known category reaches."""
+
+    @abstractmethod
+    def register(self, radius: float | None = None, rule: Rule | None = None) -> Register:
+        """A register of the known categories, where a stream starts."""
+
+    @abstractmethod
+    def closed_set(self) -> Register:
+        """A register that never discovers: the row every accuracy is printed beside."""
+
+    @abstractmethod
+    def report(self, features: Features, labels: NDArray[np.int64]) -> Report:
+        """How it came out on the support set; `lines` are for people."""
+
+    def project(self, features: Features) -> Features:
+        """Features in the space where they are near or far: as they are, unless a decision found a better one."""
+        return features
+
+    def transform(self, features: Features) -> NDArray[Any]:
+        """Features as its register compares them, each by itself."""
+        return self.project(features)
+
+    # What evidence is made of: how alike images are, and what of a feature makes it so
+
+    def similarity(self, features: Features, points: Features) -> NDArray[np.float32]:
+        """How alike every image is to every point (N, m): the cosine of what tells categories apart."""
+        return np.asarray(_unit(self._telling(features)) @ _unit(self._telling(points)).T, dtype=np.float32)
+
+    def slope(self, feature: Features, points: Features) -> Features:
+        """How a feature would have to change to be more like these points together: the gradient of the sum."""
+        own = self._telling(feature[None])[0]
+        length = max(float(np.linalg.norm(own)), np.finfo(np.float32).tiny)
+        towards, along = _unit(self._telling(points)).sum(axis=0), own / length
+        return self._telling_slope(feature, (towards - (along @ towards) * along) / length)
+
+    def _telling(self, features: Features) -> NDArray[Any]:
+        """What of a feature tells categories apart."""
+        return features
+
+    def _telling_slope(self, feature: Features, slope: NDArray[Any]) -> Features:
+        """The gradient in the feature, from that in what is told of it."""
+        return slope
+
+    # Keeping
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The fields that are arrays, by name."""
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: np.ascontiguousarray(value) for name, value in own.items() if isinstance(value, np.ndarray)}
+
+    def values(self) -> dict[str, Any]:
+        """The other fields but the names, as JSON."""
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "names"}
+        return {name: value for name, value in own.items() if not isinstance(value, np.ndarray)}
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> Self:
+        """What was kept; ValueError where that is not what this is made of."""
+        expected = {f.name for f in fields(cls)} - {"names"}
+        if {*arrays, *values} != expected:
+            raise ValueError(f"its decision has {sorted({*arrays, *values})}, not {sorted(expected)}")
+        for name, array in arrays.items():
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} holds values that are not numbers")
+        return cls(names=names, **arrays, **values)
+
+    @property
+    def fingerprint(self) -> str:
+        """A SHA-256 of all that decides what a register compares."""
+        seal = hashlib.sha256(json.dumps(self.values(), sort_keys=True).encode())
+        for name, array in sorted(self.arrays().items()):
+            seal.update(f"{name} {array.shape} {array.dtype}".encode())
+            seal.update(array.tobytes())
+        return seal.hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CodeDecision(Decision):
+    """Signs of features are codes, and a category is a ball of codes, or one code."""
+
+    ball: ClassVar[bool] = True  # False: only the very same code is the same category
+
+    centres: Features  # h of every known category, (C, L): what the register starts from
+    minimum_distance: int
+    reach: int
+    rule: Rule
+
+    @classmethod
+    def check(cls, categories: int, settings: Any) -> None:
+        if cls.ball:
+            minimum_distance_for(settings, categories)
+
+    @classmethod
+    def fit(cls, support: SupportFeatures, settings: Any) -> Self:
+        """Centres are those the encoder learned or else, for each category, the code most of its images have."""
+        centres = _commonest_codes(support) if support.centres is None else support.centres
+        distance = minimum_distance_for(settings, len(support.names)) if cls.ball else 1
+        reach = ball_radius(distance, settings.ball) if cls.ball else 0
+        return cls(
+            names=support.names,
+            centres=np.asarray(centres, dtype=np.float32),
+            minimum_distance=distance,
+            reach=reach,
+            rule=settings.rule,
+        )
+
+    @property
+    def radius(self) -> int:
+        return self.reach
+
+    @property
+    def bits(self) -> int:
+        return int(self.centres.shape[1])
+
+    @property
+    def width(self) -> int:
+        return self.bits
+
+    @property
+    def codes(self) -> Words:
+        """The code of every known category's centre."""
+        return pack(self.centres)
+
+    def transform(self, features: Features) -> Words:
+        return pack(features)
+
+    def register(self, radius: float | None = None, rule: Rule | None = None) -> Register:
+        if not self.discovers:
+            return self.closed_set()
+        radius = self.radius if radius is None else radius
+        radius = int(radius) if float(radius).is_integer() else radius
+        return CodeRegister(self.bits, radius, list(self.names), self.codes, rule or self.rule)  # type: ignore[arg-type]
+
+    def closed_set(self) -> Register:
+        return closed_set(self.bits, self.names, self.codes)
+
+    def report(self, features: Features, labels: NDArray[np.int64]) -> Report:
+        """Are the centres as far apart as asked, and are images where their centres are?"""
+        own = hamming(pack(features), self.codes[labels])
+        between = pairwise(self.codes)
+        asked, closest, below = self.minimum_distance, int(between.min()), int((between < self.minimum_distance).sum())
+        within = float((own <= self.radius).mean())
+        reach = f"within {_bits(self.radius)} of its own centre" if self.ball else "has its category's code"
+        lines = [f"centres: closest pair {_bits(closest)} (asked {asked})", f"{within:.0%} of the support {reach}"]
+        if below:
+            lines.append(f"{below} of {len(between)} pairs of centres are closer than asked, and more easily confused")
+        return {
+            "lines": lines,
+            "minimum_distance": asked,
+            "closest": closest,
+            "pairs": len(between),
+            "pairs_below": below,
+            "radius": self.radius,
+            "support_within_radius": within,
+        }
+
+
+class ExactCode(CodeDecision):
+    """Only the very same code is the same category."""
+
+    ball = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CentreDecision(Decision):
+    """A category is what lies near its centre."""
+
+    metric: ClassVar[Metric] = "cosine"
+
+    centres: Features  # (C, D)
+    reach: float
+
+    @classmethod
+    def fit(cls, support: SupportFeatures, settings: Any) -> Self:
+        """Centres are those the encoder learned, or else the means of the categories' images."""
+        centres = category_means(support) if support.centres is None else support.centres
+        return cls(names=support.names, centres=centres, reach=cls.fitted_reach(support))
+
+    @classmethod
+    def fitted_reach(cls, support: SupportFeatures) -> float:
+        """How far categories are to reach; not at all, unless a method finds that out."""
+        return 0.0
+
+    @property
+    def width(self) -> int:
+        return int(self.centres.shape[1])
+
+    @property
+    def radius(self) -> float:
+        return self.reach
+
+    def register(self, radius: float | None = None, rule: Rule | None = None) -> Register:
+        check_nearest(rule)
+        return self._register(self.radius if radius is None else radius) if self.discovers else self.closed_set()
+
+    def _register(self, radius: float) -> Register:
+        return FeatureRegister(self.metric, radius, list(self.names), self.centres)
+
+    def closed_set(self) -> Register:
+        return closed_set_features(self.metric, list(self.names), self.centres)
+
+    def report(self, features: Features, labels: NDArray[np.int64]) -> Report:
+        """How much of the support set its register would call by its name."""
+        answers = self.register().assign_many(self.transform(features))
+        own = np.mean([answer.category == self.names[i] for answer, i in zip(answers, labels, strict=True)])
+        lines = [f"{own:.0%} of the support is nearest to its own category's centre and within reach of it"]
+        return {"lines": lines, "radius": self.radius, "support_within_radius": float(own)}
+
+
+def check_nearest(rule: Rule | None) -> None:
+    """SettingsError where a rule for codes is asked of features."""
+    if rule not in (None, "nearest"):
+        raise SettingsError(f"rule is {rule!r}; a method that compares features has nearest only")
+
+
+def minimum_distance_for(settings: Any, known: int) -> int:
+    """d_max for the categories expected: as set, or twice the known ones as far as the code has room."""
+    bits: int = settings.bits
+    if known > 2**bits:
+        raise SettingsError(
+            f"{known} known categories do not fit in {bits} bits, which give {2**bits} codes",
+            f"use --bits {(known - 1).bit_length()} or more",
+        )
+    expected = settings.expected_categories or min(2 * known, 2**bits)
+    if expected < known:
+        raise SettingsError(
+            f"expected_categories is {expected}, fewer than the {known} known ones", "leave it out, or count those too"
+        )
+    return minimum_distance(bits, expected, settings.distance_rule)
+
+
+def category_means(support: SupportFeatures) -> Features:
+    """The mean feature of every category, zeros where one has no image."""
+    sums = np.zeros((len(support.names), support.features.shape[1]))
+    np.add.at(sums, support.labels, support.features)
+    counts = np.bincount(support.labels, minlength=len(support.names))
+    return (sums / np.maximum(counts, 1)[:, None]).astype(np.float32)
+
+
+def _commonest_codes(support: SupportFeatures) -> Features:
+    """For every category the code most of its images have, as signs; the smallest on a tie."""
+    centres = np.zeros((len(support.names), support.features.shape[1]), dtype=np.float32)
+    for category in range(len(support.names)):
+        own = np.sign(support.features[support.labels == category])
+        if len(own):
+            codes, counts = np.unique(own, axis=0, return_counts=True)
+            centres[category] = codes[counts.argmax()]
+    return centres
+
+
+def _unit(features: NDArray[Any]) -> NDArray[Any]:
+    lengths = np.linalg.norm(features, axis=-1, keepdims=True)
+    return np.asarray(features / np.maximum(lengths, np.finfo(np.float32).tiny))
+
+
+def _bits(count: int) -> str:
+    return "1 bit" if count == 1 else f"{count} bits"

@@ -1,0 +1,133 @@
+"""Our own method: nothing is trained, categories are statistics, and the rule is a posterior.
+
+A feature, square roots taken and at length 1, is turned by a discriminant projection; a register of statistics weighs
+it. What the rule needs to know of categories it has not seen (how much they vary, how readily they are born) is found
+on the support set, by discovery simulated there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.core.protocols import Features, Register, SupportFeatures
+from firstsight.core.settings import Rule
+from firstsight.methods.decisions import Decision, Report, check_nearest
+from firstsight.methods.firstsight.calibration import calibrated
+from firstsight.methods.firstsight.settings import FirstsightSettings
+from firstsight.methods.firstsight.space import fit_space
+from firstsight.methods.projection import projected, single
+from firstsight.methods.simulation import evenly
+from firstsight.register.learning import FARTHEST
+from firstsight.register.statistics import Spread, StatisticsRegister
+
+DIMENSIONS = 192
+MOST = 2000  # images that say how new categories are spread and how readily they are born: more say little more
+TINY = 1e-12  # under a root, whose slope at 0 is a number then
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Firstsight(Decision):
+    """Discriminant features of any encoder, weighed by a register of statistics. Fitted in seconds."""
+
+    settings_type = FirstsightSettings
+
+    origin: Features
+    basis: Features
+    within: NDArray[np.float64]
+    between: NDArray[np.float64]
+    concentration: float
+    sharpness: float
+    counts: NDArray[np.float64]  # what the register starts from
+    sums: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, support: SupportFeatures, settings: Any) -> Self:
+        """Fit the projection to the features of the support set, and find what the register needs."""
+        units, labels, categories = even(support.features), support.labels, len(support.names)
+        features = units.astype(np.float64)
+        some = evenly(labels, max(MOST, 4 * categories), np.random.default_rng(settings.seed))
+        own = np.unique(labels[some], return_inverse=True)[1]  # without a gap, should a category have no image
+        space = fit_space(features[some], own, DIMENSIONS)
+        calibration = calibrated(features[some], own, DIMENSIONS, settings.seed)
+        origin, basis = single(space.projection.mean), single(space.projection.matrix)
+        sums = np.zeros((categories, basis.shape[1]))
+        np.add.at(sums, labels, projected(units, origin, basis))
+        return cls(
+            names=support.names,
+            origin=origin,
+            basis=basis,
+            within=space.within,
+            between=space.between,
+            concentration=calibration.concentration_with(np.unique(labels, return_counts=True)[1]),
+            sharpness=calibration.sharpness,
+            counts=np.bincount(labels, minlength=categories).astype(np.float64),
+            sums=sums,
+        )
+
+    @property
+    def width(self) -> int:
+        return len(self.origin)
+
+    def project(self, features: Features) -> Features:
+        return projected(even(features), self.origin, self.basis)
+
+    @property
+    def radius(self) -> float:
+        """The dial: 0 is as calibrated."""
+        return 0.0
+
+    @property
+    def spread(self) -> Spread:
+        return Spread(self.within, self.between, self.concentration, sharpness=self.sharpness)
+
+    def register(self, radius: float | None = None, rule: Rule | None = None) -> Register:
+        check_nearest(rule)
+        radius = self.radius if radius is None else radius
+        return StatisticsRegister(self.spread, list(self.names), self.counts, self.sums, radius)
+
+    def closed_set(self) -> Register:
+        """Never discovers, and still learns from what it is shown."""
+        return self.register(FARTHEST)
+
+    def report(self, features: Features, labels: NDArray[np.int64]) -> Report:
+        """How much of the support set its register would call by its name."""
+        register = self.register()
+        answers = [register.match(feature).category for feature in self.transform(features)]
+        own = float(np.mean([answer == self.names[label] for answer, label in zip(answers, labels, strict=True)]))
+        lines = [f"{own:.0%} of the images it learned from are most probably of their own category"]
+        if own < 0.5:
+            lines.append("that is too little to trust: teach it more images of each category")
+        return {
+            "lines": lines,
+            "radius": self.radius,
+            "support_within_radius": own,
+            "concentration": self.concentration,
+            "sharpness": self.sharpness,
+        }
+
+    def _telling(self, features: Features) -> NDArray[Any]:
+        """Projected, each dimension weighed by what it tells of categories."""
+        return self.project(features) * self._weight
+
+    def _telling_slope(self, feature: Features, slope: NDArray[Any]) -> Features:
+        root = np.sqrt(np.abs(feature) + TINY)
+        length = float(np.linalg.norm(root)) or 1.0
+        unit = np.sign(feature) * root / length
+        in_unit = self.basis @ (slope * self._weight)
+        return single((in_unit - (unit @ in_unit) * unit) / length / (2 * root))
+
+    @property
+    def _weight(self) -> NDArray[np.float64]:
+        return np.asarray(np.sqrt(self.between / (self.within * (self.within + self.between))))
+
+
+def even(features: Features) -> Features:
+    """Square roots of the values, with their signs, at length 1: no value outweighs the others."""
+    features = np.asarray(features, dtype=np.float32)
+    roots = np.sign(features) * np.sqrt(np.abs(features) + np.float32(TINY))
+    lengths = np.sqrt(np.square(roots).sum(axis=-1, keepdims=True))
+    return np.asarray(roots / np.maximum(lengths, np.float32(TINY)))

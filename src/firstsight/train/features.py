@@ -1,0 +1,70 @@
+"""`fit_features`: a model of features that somebody has already, of whatever they were made. Loads no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from firstsight.core.errors import DataError, ModelError
+from firstsight.core.protocols import SupportFeatures
+from firstsight.core.threads import one_thread
+from firstsight.methods.catalogue import decision_of
+from firstsight.methods.settings import named, settings_from
+from firstsight.model.folder import save_model
+from firstsight.model.model import Category, Model
+
+
+def fit_features(
+    features: Any, labels: Sequence[Any], out: Path | str | None = None, settings: Any = None, **changes: Any
+) -> Model:
+    """Fit a method that trains nothing on features (N, D) and their labels; save to `out` where one is named.
+
+    >>> X = np.array([[0, 1], [0.1, 1], [1, 0], [1, 0.1]])
+    >>> fit_features(X, ["ant", "ant", "bee", "bee"]).names
+    ['ant', 'bee']
+    """
+    settings = named(settings_from(settings, changes))
+    decision = decision_of(settings.method)
+    if decision.settings_type is not type(settings):
+        raise ModelError(
+            f"{settings.method} trains an encoder, so it cannot be fitted on features", "use firstsight or ncm"
+        )
+    out = None if out is None else Path(out).absolute()
+    if out is not None and out.exists():
+        raise ModelError(f"{out} exists already", "choose another name, or remove it first")
+    model = decided(checked(features, labels), settings)
+    if out is not None:
+        save_model(model, out)
+    return model
+
+
+@one_thread()
+def decided(support: SupportFeatures, settings: Any) -> Model:
+    """A model without an encoder: the decision fitted on these features, and how it came out."""
+    decision_type = decision_of(settings.method)
+    decision_type.check(len(support.names), settings)
+    decision = decision_type.fit(support, settings)
+    counts = np.bincount(support.labels, minlength=len(support.names)).tolist()
+    categories = tuple(Category(name, count) for name, count in zip(support.names, counts, strict=True))
+    return Model(settings, categories, decision, report=decision.report(support.features, support.labels))
+
+
+def checked(features: Any, labels: Sequence[Any]) -> SupportFeatures:
+    """Features and labels as a decision takes them; DataError where they are none."""
+    try:
+        given = np.asarray(features, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"features are not numbers: {error}", "give an array of one feature per line") from None
+    if given.ndim != 2 or not given.shape[1]:
+        raise DataError(f"features have shape {given.shape}", "give an array of one feature per line, (N, D)")
+    if not np.isfinite(given).all():
+        raise DataError("features hold values that are not finite numbers", "leave those images out")
+    if len(labels) != len(given):
+        raise DataError(f"there are {len(given)} features and {len(labels)} labels", "give one label for each")
+    names, numbers = np.unique(np.asarray([str(label) for label in labels]), return_inverse=True)
+    if len(names) < 2:
+        raise DataError(f"there are {len(names)} categories", "give features of two or more")
+    return SupportFeatures(given, numbers.astype(np.int64), tuple(names.tolist()))
