@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from firstsight.core.protocols import Assignment, Candidate
     from firstsight.core.settings import Settings
     from firstsight.discoverer import Discoverer
+    from firstsight.estimator import CategoryDiscoverer
     from firstsight.evidence.evidence import Evidence
     from firstsight.evidence.explain import explain
     from firstsight.methods.settings import settings
@@ -33,6 +34,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 _HOMES = {
     "Assignment": "core.protocols",
     "Candidate": "core.protocols",
+    "CategoryDiscoverer": "estimator",
     "CodeRegister": "register.codes",
     "Discoverer": "discoverer",
     "Evidence": "evidence.evidence",
@@ -50,6 +52,7 @@ _HOMES = {
 __all__ = [
     "Assignment",
     "Candidate",
+    "CategoryDiscoverer",
     "CodeRegister",
     "Discoverer",
     "Evidence",

@@ -61,6 +61,16 @@ class Discoverer:
     an open `Store`, everything it discovers is kept there and the next discoverer goes on from there; a file that
     does not exist is made and starts from the register given, one that exists has its own. With `once`, an image
     the store has already is recognised and not counted again.
+
+    >>> from firstsight import fit_features
+    >>> model = fit_features([[0, 1], [0.1, 1], [1, 0], [1, 0.1]], ["ant", "ant", "bee", "bee"])
+    >>> discoverer = Discoverer(model)
+    >>> discoverer.predict_one(np.array([-1, -1])).category is None  # it would found one
+    True
+    >>> discoverer.discover_one(np.array([-1, -1])).category
+    'new-1'
+    >>> discoverer.predict_one(np.array([-1, -1.05])).category
+    'new-1'
     """
 
     def __init__(
