@@ -38,7 +38,10 @@ def fit(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Train a model on labelled images: DIR/<category>/<image>."""
+    """Fit a model to labelled images: DIR/<category>/<image>.
+
+    The settings below are those of the method; `fit --method NAME --help` shows another one's.
+    """
     configure(quiet, verbose)
     settings = resolve(given, preset, config, trust=trust)
     from firstsight.train.fit import fit as train
