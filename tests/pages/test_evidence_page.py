@@ -78,7 +78,7 @@ def test_the_bits_that_differ_are_told_and_marked(cases: list[Evidence]) -> None
     digits = [each for each in code.all("text") if each.text in "01"]
     assert "".join(each.text for each in digits) == "1011" + "1001" + "0010"
     assert [i for i, each in enumerate(digits) if each.kinds] == [4 + 2, 8 + 0, 8 + 3]
-    assert "A category reaches 1 from its centre. Second nearest: blue, 2 away." in page.all("caption")[0].text
+    assert "A category reaches 1 from its centre. Runner-up: blue, 2 away." in page.all("caption")[0].text
 
 
 def test_many_bits_are_cut_short(cases: list[Evidence]) -> None:
