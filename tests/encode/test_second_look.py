@@ -17,7 +17,6 @@ from safetensors.torch import save_file
 import firstsight
 from firstsight.core.files import digest
 from firstsight.encode.second_look import SMALLEST, TwoLooks, enlarged, square
-from firstsight.pages.page import lit
 
 
 @pytest.fixture(scope="module")
@@ -119,12 +118,3 @@ def test_where_it_looked_is_told_of_the_whole_image(moths: Path, cnn: dict[str, 
     assert told.as_dict()["closer"] == {"left": left, "top": top, "side": side}
     once = firstsight.fit(moths / "support", device="cpu", second_look=False, **cnn)
     assert firstsight.explain(once, sorted((moths / "stream").rglob("*.jpg"))[0]).closer is None
-
-
-def test_a_frame_shows_the_second_look() -> None:
-    grey = np.full((100, 100, 3), 128, np.uint8)
-    shown = lit(grey, np.ones((2, 2), dtype=np.float32), (0.25, 0.5, 0.5))
-    assert shown[75, 25].tolist() == [255] * 3  # left,
-    assert shown[50, 50].tolist() == [255] * 3  # top,
-    assert shown[75, 74].tolist() == [255] * 3  # right of it
-    assert shown[75, 50].tolist() == [128] * 3

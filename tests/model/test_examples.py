@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import timm
 import torch
-from colours import colour_model
 from PIL import Image
 from safetensors.torch import save_file
 from torch import nn
 
 import firstsight
+from colours import colour_model
 from firstsight.cli.explain import drawn
 from firstsight.core.errors import ModelError
 from firstsight.data.synthetic import species, write_folder
@@ -107,7 +107,6 @@ def test_without_thumbnails_numbers_stand_for_pictures(moths: Path, tiny: dict[s
     found = firstsight.explain(model, next((moths / "stream").rglob("*.jpg")))
     assert all(each.picture is None for each in found.similar)
     assert f"prototype {found.similar[0].number}<" in drawn([found], ".html").decode()
-    assert drawn([found], ".png").startswith(b"\x89PNG")
     assert b"prototype 3<" in as_page(model, "m")[0]
 
 
@@ -134,7 +133,6 @@ def test_a_method_without_prototypes_of_an_earlier_release_has_its_centres(moths
     assert (found.similar, found.sums) == ((), ())
     assert len(found.near) == 3
     assert b"keeps nothing to compare" in drawn([found], ".html")
-    assert drawn([found], ".png").startswith(b"\x89PNG")
 
 
 def test_a_category_of_one_image_is_not_doubted_for_it(moths: Path, tiny: dict[str, Any], tmp_path: Path) -> None:

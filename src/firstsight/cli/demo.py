@@ -15,6 +15,7 @@ from rich.table import Table
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, err, out, say, shown
 from firstsight.cli.evaluate import table
 from firstsight.core.errors import DataError
+from firstsight.core.files import write_file
 
 if TYPE_CHECKING:
     from firstsight.core.protocols import Features
@@ -48,7 +49,7 @@ def run_demo(folder: Path, device: str) -> Evaluation:
     draw(folder)
     from firstsight.cli.fit import describe
     from firstsight.evaluate.stream import score
-    from firstsight.pages.report import write_report
+    from firstsight.pages.report import report_page
     from firstsight.train.fit import fit
 
     model = fit(folder / "support", folder / "model", device=device, progress=Bars(), **SETTINGS)
@@ -58,10 +59,16 @@ def run_demo(folder: Path, device: str) -> Evaluation:
     result = score(model, features[in_order], [stream[i].truth for i in in_order])
     out.print(table(result))
     page = folder / "report.html"
-    write_report(page, model, result, stream)
+    write_file(page, report_page(result, stream, model.names, made_by(model)))
     say(f" {time.monotonic() - began:.0f} s in all. Open {page} to see what was found.")
     say(f" Next:  firstsight discover {folder / 'model'} {folder / 'stream'}")
     return result
+
+
+def made_by(model: Model) -> list[str]:
+    """How the model was made and came out, in sentences."""
+    settings = model.settings
+    return [f"Made by {settings.method} with {settings.backbone}.", *(f"{line}." for line in model.report["lines"])]
 
 
 def draw(folder: Path) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from firstsight.evidence.evidence import Evidence
 
 Trained = Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")]
-FORMATS = (".html", ".png", ".json")
+FORMATS = (".html", ".json")
 
 
 def explain(
@@ -32,7 +32,7 @@ def explain(
         typer.Option(help="Let what was discovered take part; the file is only read.", metavar="FILE.db"),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="A new file: a page (.html), a picture (.png) or data (.json).", metavar="FILE")
+        Path | None, typer.Option(help="A new file: a page (.html) or data (.json).", metavar="FILE")
     ] = None,
     trust: Trust = False,
     device: Device = "auto",
@@ -62,14 +62,11 @@ def drawn(cases: Sequence[Evidence], suffix: str) -> bytes:
         from firstsight.pages.explanation import as_html
 
         return as_html(cases)
-    if suffix == ".png":
-        from firstsight.pages.png import as_png
-
-        return as_png(cases)
     from firstsight.evidence.evidence import FORMAT
 
     content = {"format": FORMAT, "firstsight": __version__, "images": [case.as_dict() for case in cases]}
-    return (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode(errors="backslashreplace")  # half of a character, in a file's name, becomes JSON's own escape
 
 
 def gallery(

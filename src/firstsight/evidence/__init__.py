@@ -1,1 +1,1 @@
-"""Why an image is answered as it is: the evidence as data, and pages, pictures and JSON made of it."""
+"""Why an image is answered as it is: data, and a sentence. Pages are made of it elsewhere."""

@@ -1,1 +1,5 @@
-"""What people look at: reports, galleries and explanations as pages."""
+"""What people look at: explanations, galleries and reports, each one file that fetches nothing and runs nothing.
+
+A module makes plain values of data, a template makes the page of them. Imports evidence; nothing but commands and the
+service imports it.
+"""
