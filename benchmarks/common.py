@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -80,4 +81,4 @@ def show(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> No
 
 def keep(path: Path | None, device: str, figures: dict[str, Any]) -> None:
     if path is not None:
-        path.write_text(json.dumps({**provenance(device), **figures}, indent=1) + "\n")
+        path.write_text(json.dumps({**asdict(provenance(device)), **figures}, indent=1) + "\n")

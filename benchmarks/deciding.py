@@ -16,6 +16,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def main() -> None:
     for each in results:
         print("  ".join(f"{value:20.3f}" if isinstance(value, float) else f"{value:20,d}" for value in each.values()))
     if options.json:
-        options.json.write_text(json.dumps({"sizes": results, **provenance("cpu")}, indent=1) + "\n")
+        options.json.write_text(json.dumps({"sizes": results, **asdict(provenance("cpu"))}, indent=1) + "\n")
 
 
 def measured(categories: int, images: int) -> dict[str, Any]:

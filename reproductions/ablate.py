@@ -16,7 +16,7 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -134,7 +134,7 @@ def main() -> None:
     options = parser.parse_args()
     support, _ = load(options.features)
     once = load(options.one_look)[0].features.astype(np.float64) if options.one_look else None
-    made_by = {**provenance("cpu"), "command": shlex.join(["python", "reproductions/ablate.py", *sys.argv[1:]])}
+    made_by = {**asdict(provenance("cpu")), "command": shlex.join(["python", "reproductions/ablate.py", *sys.argv[1:]])}
     for name, variant in variants(support.features.astype(np.float64), support.labels, once).items():
         concentration, found = score(variant, support.labels)
         line = dict(zip(FIGURES, found.mean(axis=0).tolist(), strict=True))

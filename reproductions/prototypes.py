@@ -3,7 +3,8 @@
     python reproductions/prototypes.py cub cub.tar cub.model "backbone=efficientnet-lite2 cache_trunk=16" --out f.json
 
 Trains on the benchmark's support set and saves the model, or takes the one that is there, then measures what
-firstsight.reproduce.cases says. With --categories N, only the first N known categories, and as many new ones arrive.
+firstsight.reproduce.case_studies says. With --categories N, only the first N known categories, and as many new ones
+arrive.
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from firstsight.cli.console import Bars
 from firstsight.core.settings import SPECS, Settings
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.folder import LabelledImages
+from firstsight.evaluate.scores import without_nan
 from firstsight.methods.catalogue import method
 from firstsight.model.folder import is_model, load_model, save_model
 from firstsight.model.model import Model
-from firstsight.reproduce.benchmark import split_digest
-from firstsight.reproduce.cases import cases
-from firstsight.reproduce.provenance import provenance, record
+from firstsight.reproduce.case_studies import case_studies
+from firstsight.reproduce.provenance import Look, provenance, record
+from firstsight.reproduce.runs import Run
+from firstsight.reproduce.task import split_digest
 from firstsight.train.fit import fit_images
 from firstsight.train.pixels import PixelCache
 
@@ -52,19 +56,23 @@ def main() -> None:
         save_model(model, options.model)
     model.exact = True  # figures depend on no batch
     truth = [query.categories[label] for label in query.labels]
+    found = case_studies(model, PixelCache(query.images, model.preprocess, Bars()), truth, Bars())
+    command = shlex.join(["python", "reproductions/prototypes.py", *sys.argv[1:]])
+    made_by = replace(provenance(options.device), command=command)
+    settings, split = model.settings, split_digest(support, query)
+    run = Run(of.name, settings.method, settings.bits, settings.seed)
     result = {
         "data": of.name,
         "known_categories": len(support.categories),
-        "known_share": 50,
-        "split": split_digest(support, query),
-        **{name: getattr(model.settings, name) for name in ("method", "bits", "seed")},
-        **cases(model, PixelCache(query.images, model.preprocess, Bars()), truth, Bars()),
-        **provenance(options.device),
-        "command": shlex.join(["python", "reproductions/prototypes.py", *sys.argv[1:]]),
-        "settings": model.settings.as_dict(),
+        "known_share": run.known_share,
+        "split": split,
+        **{name: getattr(run, name) for name in ("method", "bits", "seed")},
+        **without_nan(asdict(found)),
+        **asdict(made_by),
+        "settings": settings.as_dict(),
     }
     if options.ledger is not None:
-        record(options.ledger, result)
+        record(options.ledger, Look.of(run, split, made_by, settings.as_dict()))
     if options.out is not None:
         options.out.write_text(json.dumps(result, indent=1) + "\n")
     for group, figures in result["groups"].items():

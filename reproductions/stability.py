@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def run_fits(options: argparse.Namespace) -> None:
             taught, stream = (with_noise(part, options.noise, generator) for part in parts)
             line = {"data": options.features.stem, "size": size, "name": options.name, **one_fit(taught, stream)}
             with options.out.open("a") as file:
-                file.write(json.dumps({**line, **provenance("cpu")}) + "\n")
+                file.write(json.dumps({**line, **asdict(provenance("cpu"))}) + "\n")
 
 
 def small(support: Part, query: Part) -> tuple[Part, Part]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,10 @@ from firstsight.core.settings import SPECS, Settings
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.splits import held_out
 from firstsight.methods.catalogue import method
-from firstsight.reproduce.benchmark import Run, check_parts
-from firstsight.reproduce.jobs import prepare, run_many
+from firstsight.reproduce.execute import run_many
+from firstsight.reproduce.results import RunResult
+from firstsight.reproduce.runs import Run
+from firstsight.reproduce.task import check_parts, prepare
 
 
 def main() -> None:
@@ -50,8 +53,8 @@ def main() -> None:
             check_parts(*parts)
             task = prepare(parts, wanted[0][1], 3, "auto", Bars())
             with tempfile.TemporaryDirectory() as shared, options.out.open("a") as file:
-                for run, result in run_many(task, wanted, options.jobs, Path(shared), Bars()):
-                    done.append(summary(of.name, run, result))
+                for result in run_many(task, wanted, options.jobs, Path(shared), Bars()):
+                    done.append(summary(of.name, result))
                     file.write(json.dumps(done[-1]) + "\n")
                     file.flush()
     print_table([d for d in done if d["data"] == of.name])
@@ -63,21 +66,21 @@ def settings_of(text: str) -> Settings:
     return method(changes.pop("method", "phe")).settings(**changes)
 
 
-def summary(data: str, run: Run, result: dict[str, Any]) -> dict[str, Any]:
-    rows = {row["name"].split(" ")[0]: row for row in next(iter(result["rows"].values()))}
-    figures = {name: [round(100 * rows[name]["accuracy"][p], 2) for p in ("all", "old", "new")] for name in rows}
-    report = {key: result["report"].get(key) for key in ("closest", "pairs_below", "support_within_radius")}
+def summary(data: str, result: RunResult) -> dict[str, Any]:
+    rows = {row.name.split(" ")[0]: row for row in next(iter(result.rows.values()))}
+    figures = {name: [round(100 * share, 2) for share in astuple(row.accuracy)] for name, row in rows.items()}
+    report = {key: result.report.figures.get(key) for key in ("closest", "pairs_below", "support_within_radius")}
     return {
         "data": data,
-        "name": run.data,
-        "fold": run.seed,
+        "name": result.run.data,
+        "fold": result.run.seed,
         **figures,
-        "found": rows["random"]["categories"],
-        "true": result["true_categories"],
+        "found": rows["random"].categories,
+        "true": result.true_categories,
         **report,
-        "seconds": result["seconds"],
-        "commit": result["commit"],
-        "settings": result["settings"],
+        "seconds": asdict(result.seconds),
+        "commit": result.made_by.commit,
+        "settings": result.settings,
     }
 
 

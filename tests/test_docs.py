@@ -29,7 +29,10 @@ from firstsight.core.errors import (
 from firstsight.core.settings import SPECS
 from firstsight.data.synthetic import species, write_folder
 from firstsight.methods.catalogue import METHODS
-from firstsight.reproduce.tables import csv, lines, read_results
+from firstsight.reproduce.results import RunResult
+from firstsight.reproduce.run_files import read_results
+from firstsight.reproduce.tables.benchmark import csv
+from firstsight.reproduce.tables.lines import lines
 from firstsight.store.store import Store
 from swatches import COLOURS, write_swatches
 
@@ -212,9 +215,9 @@ def methods_table() -> str:
 RUNS = ROOT / "reproductions" / "results" / "benchmark"
 
 
-def half_known(data: str) -> list[dict[str, Any]]:
+def half_known(data: str) -> list[RunResult]:
     """The runs under the usual split."""
-    return [result for result in read_results(RUNS, data) if result["known_share"] == 50]
+    return [result for result in read_results(RUNS, data) if result.run.known_share == 50]
 
 
 def results_table(data: str, longer: bool) -> str:

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 from test_commands import firstsight, refused
 
-from firstsight.core.errors import DataError
 from firstsight.data import benchmarks
 from firstsight.data.benchmarks import Benchmark
 from firstsight.data.folder import read_folder
 from firstsight.data.synthetic import species, write_folder
-from firstsight.reproduce.benchmark import read_result
-from firstsight.reproduce.tables import lines, paper_figure
+from firstsight.reproduce.results import RunResult
+from firstsight.reproduce.run_files import RunFile
 
 
 @pytest.fixture
@@ -31,24 +30,30 @@ def flags(moths: Path, tiny: dict[str, Any], monkeypatch: pytest.MonkeyPatch) ->
     return ["--data", "mini", "--root", str(moths / "stream"), "--device", "cpu", *settings]
 
 
+def kept(folder: Path) -> dict[str, RunResult]:
+    """The results in a folder by the names of their runs."""
+    return {run.name: result for run, result in RunFile(folder, "mini").read().items()}
+
+
 def test_a_benchmark_runs_resumes_and_writes_its_tables(flags: list[str], tmp_path: Path) -> None:
     out, ledger = tmp_path / "out", tmp_path / "ledger.jsonl"
     command = ["benchmark", *flags, "--out", out, "--methods", "phe,phe-paper", "--seeds", 2, "--ledger", ledger]
     command += ["--orders", 3]
     result = firstsight(*command)
     assert result.returncode == 0, result.stderr
-    files = sorted(path.name for path in out.glob("mini-*.json"))
-    expected = [f"mini-{m}-seed{s}.json" for m in ("phe-paper-12bit", "phe-12bit", "closed-set-ce") for s in (0, 1)]
-    assert files == sorted([*expected, "mini-offline-kmeans-seed0.json"])
-    run = json.loads((out / "mini-phe-12bit-seed1.json").read_text())
-    assert set(run["rows"]) == {"nearest", "reference"}
+    results = kept(out)
+    expected = [f"mini-{m}-seed{s}" for m in ("phe-paper-12bit", "phe-12bit", "closed-set-ce") for s in (0, 1)]
+    assert sorted(results) == sorted([*expected, "mini-offline-kmeans-seed0"])
+    run = results["mini-phe-12bit-seed1"]
+    assert set(run.rows) == {"nearest", "reference"}
     names = ["random x 3", "fixed", "bursty x 3", "closed-set", "offline k-means"]
-    assert [row["name"] for row in run["rows"]["nearest"]] == names
-    assert len(run["rows"]["nearest"][0]["course"]) == 20
-    assert run["settings"]["seed"] == 1
-    assert run["settings"]["expected_categories"] is None  # nothing leaks
-    assert json.loads((out / "mini-phe-paper-12bit-seed0.json").read_text())["settings"]["expected_categories"] == 8
-    assert {"commit", "command", "versions", "hardware", "time"} <= set(run)
+    assert [row.name for row in run.rows["nearest"]] == names
+    assert len(run.headline.course) == 20
+    assert run.settings["seed"] == 1
+    assert run.settings["expected_categories"] is None  # nothing leaks
+    assert results["mini-phe-paper-12bit-seed0"].settings["expected_categories"] == 8
+    assert run.made_by.time <= results["mini-closed-set-ce-seed1"].made_by.time
+    assert run.made_of.orders == 3
     assert len(ledger.read_text().splitlines()) == 7
     table = (out / "mini.md").read_text()
     assert "| phe, closed-set | any |" in table
@@ -61,13 +66,16 @@ def test_a_benchmark_runs_resumes_and_writes_its_tables(flags: list[str], tmp_pa
     assert float(rows[0]["separate_all"]) >= float(rows[0]["all"]) >= float(rows[0]["largest_all"])
     assert rows[-1]["by_name"] == ""  # k-means names nothing
 
-    stamps = {path.name: path.stat().st_mtime_ns for path in out.glob("mini-*.json")}
-    (out / "mini-phe-12bit-seed0.json").unlink()
+    lines = RunFile(out, "mini").path.read_text().splitlines(keepends=True)
+    gone = next(line for line in lines if '"seed": 0' in line and '"method": "phe"' in line)
+    rest = "".join(line for line in lines if line != gone)
+    RunFile(out, "mini").path.write_text(rest)
     again = firstsight(*command)
     assert again.returncode == 0, again.stderr
     assert (out / "mini.md").read_text() == table
-    unchanged = [name for name, stamp in stamps.items() if (out / name).stat().st_mtime_ns == stamp]
-    assert len(unchanged) == 6
+    content = RunFile(out, "mini").path.read_text()
+    assert content.startswith(rest)  # what was there is not touched
+    assert content.count("\n") == 7
     assert len(ledger.read_text().splitlines()) == 8
 
 
@@ -99,35 +107,9 @@ def test_results_of_another_split_are_not_passed_off(flags: list[str], tmp_path:
 
 
 def test_a_damaged_result_is_named(flags: list[str], tmp_path: Path) -> None:
-    (tmp_path / "mini-ncm-seed0.json").write_text('{"settings"')
-    refused(
-        3, "mini-ncm-seed0.json is damaged", "benchmark", *flags, "--out", tmp_path, "--methods", "ncm", "--seeds", 1
-    )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"data": 3},
-        {"bits": "12"},
-        {"varied": [["k", "x"]]},
-        {"rows": {"own": [{"name": "fixed", "accuracy": {"all": [], "old": 1, "new": 1}, "categories": 2}]}},
-        {"rows": {"own": [{"name": "fixed", "accuracy": {"all": 1, "old": 1, "new": 1}, "categories": "2"}]}},
-        {"rows": {"own": [{"name": "fixed", "accuracy": 7, "categories": 2}]}},
-        {"rows": {"own": 1.5}},
-        {"rows": [1]},
-    ],
-)
-def test_results_made_by_hand_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:
-    row = {"name": "fixed", "accuracy": {"all": 1, "old": None, "new": 0.5}, "categories": 2}
-    sound = {"data": "x", "method": "phe", "bits": 12, "seed": 0, "known_share": 50, "true_categories": 4}
-    sound |= {"settings": {}, "rows": {"own": [row]}}
-    path = tmp_path / "x-phe-seed0.json"
-    path.write_text(json.dumps(sound))
-    assert read_result(path)["rows"] == {"own": [row]}
-    path.write_text(json.dumps({**sound, **change}))
-    with pytest.raises(DataError, match="is damaged, or no result"):
-        read_result(path)
+    (tmp_path / "mini.runs.jsonl").write_text('{"settings"\n')
+    command = ["benchmark", *flags, "--out", tmp_path, "--methods", "ncm", "--seeds", 1]
+    refused(3, "mini.runs.jsonl, line 1: it is damaged", *command)
 
 
 @pytest.mark.slow
@@ -157,7 +139,7 @@ def test_a_job_that_fails_loses_no_other(
         2,
     ]
     refused(3, "x.jpg: was eaten", *command, "--orders", 2)
-    assert (tmp_path / "out" / "mini-ncm-seed0.json").is_file()
+    assert "mini-ncm-seed0" in kept(tmp_path / "out")
 
 
 @pytest.mark.slow
@@ -184,10 +166,7 @@ def test_a_killed_process_loses_its_own_run_only(
 def test_rules_and_streams_without_new_images(flags: list[str], tmp_path: Path, moths: Path) -> None:
     command = ["benchmark", *flags, "--methods", "phe", "--seeds", 1, "--orders", 2]
     assert firstsight(*command, "--out", tmp_path / "first", "--rule", "first").returncode == 0
-    assert set(json.loads((tmp_path / "first" / "mini-phe-12bit-seed0.json").read_text())["rows"]) == {
-        "first",
-        "reference",
-    }
+    assert set(kept(tmp_path / "first")["mini-phe-12bit-seed0"].rows) == {"first", "reference"}
     known = tmp_path / "known.txt"
     known.write_text("\n".join(path.name for path in sorted((moths / "stream").iterdir())))
     folder = ["benchmark", "--data", "folder", *flags[2:], "--known-classes", known, "--stratified", "--methods", "ncm"]
@@ -206,7 +185,7 @@ def test_what_cannot_be_run_is_refused(flags: list[str], tmp_path: Path) -> None
     refused(2, "4 known categories do not fit", "benchmark", *flags, "--out", tmp_path, "--bits", "12,1")
     refused(6, "l.jsonl", "benchmark", *flags, "--out", tmp_path, "--ledger", "/proc/none/l.jsonl")
     refused(2, "FIRSTSIGHT_EPOCH", "benchmark", *flags, "--out", tmp_path, env={"FIRSTSIGHT_EPOCH": "3"})
-    assert not list(tmp_path.glob("*.json"))
+    assert not list(tmp_path.glob("*.json*"))
     refused(2, "25, 50, 75", "benchmark", *flags, "--out", tmp_path, "--known", 40)
 
 
@@ -232,30 +211,3 @@ def test_settings_can_be_tried_on_held_out_categories(
     assert [(line["name"], line["fold"]) for line in lines] == [("base", 0), ("wide", 0), ("base", 1), ("wide", 1)]
     assert lines[1]["settings"]["bits"] == 16
     assert capsys.readouterr().out.count("folds 2") == 4
-
-
-def test_the_papers_figures_stand_beside_ours() -> None:
-    assert paper_figure("cub", "phe", 12) == (36.4, 55.8, 27.0)
-    assert paper_figure("cub", "phe-paper", 16) == (37.6, 57.4, 27.6)
-    assert paper_figure("cub", "phe, closed-set", 12) is None
-    assert paper_figure("mini", "phe", 12) is None
-
-
-def test_means_and_deviations_are_over_seeds() -> None:
-    def run(seed: int, share: float) -> dict[str, Any]:
-        accuracy = {"all": share, "old": share, "new": share}
-        rows = {"nearest": [{"name": "random x 10", "accuracy": accuracy, "categories": 5.0}]}
-        return {
-            "data": "x",
-            "bits": 12,
-            "method": "phe",
-            "seed": seed,
-            "known_share": 50,
-            "true_categories": 4,
-            "rows": rows,
-        }
-
-    (line,) = lines([run(0, 0.2), run(1, 0.4)])
-    assert line.means == pytest.approx((30, 30, 30))
-    assert line.deviations == pytest.approx((10, 10, 10))  # of the population, as in the paper
-    assert line.runs == 2

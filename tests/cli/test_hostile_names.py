@@ -16,7 +16,7 @@ from test_commands import firstsight, refused
 from firstsight.core.cells import cell
 from firstsight.core.protocols import Provenance
 from firstsight.register.codes import CodeRegister
-from firstsight.reproduce.sheets import Sheet
+from firstsight.reproduce.tables.sheet import Sheet
 from firstsight.store.export import export_csv
 from firstsight.store.store import Arrival, Store
 

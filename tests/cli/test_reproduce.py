@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from firstsight.data import benchmarks
 from firstsight.data.benchmarks import Benchmark
 from firstsight.data.folder import read_folder
 from firstsight.reproduce.catalogue import REPRODUCTIONS
-from firstsight.reproduce.closer import column
-from firstsight.reproduce.tables import read_results
+from firstsight.reproduce.figures import style
+from firstsight.reproduce.results import RunResult
+from firstsight.reproduce.run_files import RunFile, read_results
 
 TABLES_ONLY = {"datasets", "settings", "dmax", "time-per-sample"}
 
@@ -42,6 +43,10 @@ def made(mini: list[str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     """Everything, in one command: tables share their runs."""
     out = tmp_path_factory.mktemp("reproduced")
     return out, firstsight("reproduce", *REPRODUCTIONS, *mini, "--out", out, "--ledger", out / "ledger.jsonl")
+
+
+def kept(folder: Path) -> dict[str, RunResult]:
+    return {run.name: result for run, result in RunFile(folder, "mini").read().items()}
 
 
 def test_every_name_of_the_paper_is_listed() -> None:
@@ -68,7 +73,7 @@ def test_every_name_is_made(name: str, made: tuple[Path, Result]) -> None:
     drawing = ElementTree.parse(out / "reproduced" / f"{name}.svg").getroot()
     assert drawing.get("aria-label")
     with Image.open(out / "reproduced" / f"{name}.png") as image:
-        assert image.width == 2 * int(drawing.get("width", 0))
+        assert image.width == pytest.approx(2 * float(drawing.get("width", "").removesuffix("pt")), abs=2)
         assert len(image.getcolors(1 << 20) or []) > 2  # something was drawn
 
 
@@ -76,53 +81,66 @@ def test_what_is_there_is_not_run_again_and_is_drawn_without_the_data(
     mini: list[str], made: tuple[Path, Result]
 ) -> None:
     out, _ = made
-    runs = {path: path.stat().st_mtime_ns for path in out.glob("*-seed*.json")}
     names = ["alpha", "known-share", "centres"]
-    older = out / "mini-smile-12bit-seed0.json"  # of a time when there was no such setting
-    older.write_text(re.sub(r'"clip": 0.0,\s*', "", older.read_text()))
-    runs[older] = older.stat().st_mtime_ns
+    runs = RunFile(out, "mini").path
+    older = re.sub(r'"clip": 0.0, ', "", runs.read_text())  # of a time when there was no such setting
+    runs.write_text(older)
     before = {name: (out / "reproduced" / f"{name}.svg").read_bytes() for name in names}
     drawn = firstsight("reproduce", *names, "--out", out, "--seeds", 1)
     assert drawn.returncode == 0, drawn.stderr
     assert drawn.stderr.count("runs: ") == 3
     again = firstsight("reproduce", *names, *mini, "--out", out, "--ledger", out / "ledger.jsonl", "--orders", 5)
     assert again.returncode == 0, again.stderr
-    assert {path: path.stat().st_mtime_ns for path in out.glob("*-seed*.json")} == runs
+    assert runs.read_text() == older
     assert {name: (out / "reproduced" / f"{name}.svg").read_bytes() for name in names} == before
-    assert len((out / "ledger.jsonl").read_text().splitlines()) == len(runs)
+    assert len((out / "ledger.jsonl").read_text().splitlines()) == older.count("\n")
 
 
 def test_runs_that_try_a_setting_are_told_apart(made: tuple[Path, Result]) -> None:
     out, _ = made
-    tried = json.loads((out / "mini-phe-12bit-alpha0.5-seed0.json").read_text())
-    assert (tried["settings"]["alpha"], tried["varied"]) == (0.5, [["alpha", 0.5]])
-    assert not (out / "mini-phe-12bit-alpha0.1-seed0.json").exists()  # what PHE has anyway
-    assert (out / "mini-phe-12bit-prototypes10-seed0.json").exists()  # these runs have 3
+    results = kept(out)
+    tried = results["mini-phe-12bit-alpha0.5-seed0"]
+    assert (tried.settings["alpha"], tried.run.varied) == (0.5, (("alpha", 0.5),))
+    assert "mini-phe-12bit-alpha0.1-seed0" not in results  # what PHE has anyway
+    assert "mini-phe-12bit-prototypes10-seed0" in results  # these runs have 3
     with (out / "reproduced" / "k.csv").open() as file:
         random = [row for row in csv.DictReader(file) if row["order"] == "random"]
     assert [row["prototypes"] for row in random] == ["3", "1", "2", "5", "10", "15"]
-    assert {result["varied"] for result in read_results(out, "mini")} == {()}  # none in a benchmark's table
+    assert {result.run.varied for result in read_results(out, "mini")} == {()}  # none in a benchmark's table
 
 
 def test_a_closer_look_is_consistent(made: tuple[Path, Result]) -> None:
     out, _ = made
-    result = json.loads((out / "mini-phe-12bit-closer-seed0.json").read_text())
-    look = result["look"]
-    centres = look["centres"]
-    assert set(centres["before"]) == {"support", "random"}
-    assert {sum(counts) for counts in (centres["after"], *centres["before"].values())} == {6}  # pairs of 4 centres
-    found = column(look, "found")
-    assert len(found) == len(column(look, "true")) == result["images"]
-    assert len(set(found)) == next(row for row in result["rows"]["nearest"] if row["name"] == "fixed")["categories"]
-    for share in look["changed"].values():
-        assert 0 <= share["bits"] <= share["codes"] <= 1
-    assert 1 <= look["codes_per_category"]["all"] <= 3  # of three images each
+    result = kept(out)["mini-phe-12bit-inspected-seed0"]
+    look = result.inspection
+    assert look is not None
+    assert look.codes is not None
+    centres = look.codes.centres
+    assert set(centres.before) == {"support", "random"}
+    assert {sum(counts) for counts in (centres.after, *centres.before.values())} == {6}  # pairs of 4 centres
+    assert len(look.found) == len(look.true) == result.images
+    assert len(set(look.found)) == next(row for row in result.rows["nearest"] if row.name == "fixed").categories
+    for share in look.codes.changed.values():
+        assert 0 <= share.bits <= share.codes <= 1
+    assert 1 <= look.codes.per_category["all"] <= 3  # of three images each
 
 
 def test_what_cannot_be_reproduced_is_refused(mini: list[str], tmp_path: Path) -> None:
     refused(2, "called 'mian'", "reproduce", "mian")
     refused(2, "2 data sets and 1 roots", "reproduce", "main", "--data", "cub,pets", "--root", tmp_path)
     refused(2, "epochs is a setting of new runs", "reproduce", "main", "--epochs", 3, "--out", tmp_path)
+
+
+def test_without_matplotlib_tables_can_still_be_made(
+    made: tuple[Path, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(style, "find_spec", lambda name: None)
+    shutil.copy(made[0] / "mini.runs.jsonl", tmp_path)
+    said = refused(2, "matplotlib, which is not installed", "reproduce", "main", "--out", tmp_path)
+    assert "firstsight[plots]" in said
+    assert firstsight("reproduce", "main", "--no-figures", "--out", tmp_path).returncode == 0
+    assert sorted(path.name for path in (tmp_path / "reproduced").iterdir()) == ["main.csv", "main.md"]
+    assert firstsight("reproduce", "dmax", "--out", tmp_path).returncode == 0  # which has no figure
 
 
 def test_without_runs_there_is_no_table_and_nothing_is_written(made: tuple[Path, Result], tmp_path: Path) -> None:

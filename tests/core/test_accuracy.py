@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firstsight.core.accuracy import Accuracy, separate_accuracy, strict_accuracy
-from firstsight.evaluate.metrics import course, growth, mutual_information, rand_index
 
 
 def brute_force(truth: list[int], answers: list[int]) -> float:
@@ -75,26 +74,9 @@ def test_separate_is_at_least_strict(pairs: list[tuple[int, int]]) -> None:
     assert separate_accuracy(truth, answers, known).all >= strict_accuracy(truth, answers, known).all - 1e-12
 
 
-def test_agreement_by_hand() -> None:
-    truth, same, lump, other = [*"aabb"], [1, 1, 2, 2], [1, 1, 1, 1], [1, 2, 1, 2]
-    assert mutual_information(truth, same) == pytest.approx(1)
-    assert rand_index(truth, same) == pytest.approx(1)
-    assert mutual_information(truth, lump) == 0
-    assert rand_index(truth, lump) == pytest.approx(0)
-    assert mutual_information(truth, other) == pytest.approx(0)
-    assert rand_index(truth, other) == pytest.approx(-0.5)  # of 6 pairs none together in both; 4/6 expected, 2 at most
-    assert mutual_information([*"aaaa"], [*"bbbb"]) == 1
-
-
-def test_the_course_of_a_stream() -> None:
-    assert course([*"aabb"] * 10, [1, 1, 1, 2] * 10)[:4] == [1.0, 0.75, 5 / 6, 0.75]  # two images a step
-    assert growth([*"abac"] + [*"aaaa"] * 4) == [1, 2, 2, *[3] * 17]
-
-
 def test_many_clusters_are_scored_in_moments() -> None:
     """As many images as the largest benchmark's stream, nearly every one a cluster of its own."""
     rng = np.random.default_rng(0)
     truth, answers = rng.integers(0, 101, 56_625), rng.integers(0, 50_000, 56_625)
     accuracy = strict_accuracy(truth, answers, truth < 51)
     assert 0 < accuracy.all < 0.05
-    assert 0 <= mutual_information(truth, answers) <= 1

@@ -23,7 +23,7 @@ from firstsight.data.synthetic import species
 from firstsight.encode import backbones
 from firstsight.model import model as methods_model
 from firstsight.register.statistics import Spread, StatisticsRegister
-from firstsight.reproduce import jobs
+from firstsight.reproduce import task
 from firstsight.store.store import Arrival, Store
 from swatches import COLOURS, write_swatches
 
@@ -112,7 +112,7 @@ def make_small(monkeypatch: pytest.MonkeyPatch, tiny: dict[str, Any]) -> None:
         return build(tiny["backbone"], tiny["image_size"], stages, tiny["weights"], **how)
 
     monkeypatch.setattr(methods_model, "build", tiny_instead)
-    monkeypatch.setattr(jobs, "build", tiny_instead)
+    monkeypatch.setattr(task, "build", tiny_instead)
     for name in ("cub", "pets"):
         few = replace(benchmarks.BENCHMARKS[name], categories=8, known=(0, 1, 2, 3), unknown=(4, 5, 6, 7), images=None)
         monkeypatch.setitem(benchmarks.BENCHMARKS, name, few)

@@ -1,49 +1,36 @@
-"""Orders of a stream, and what one pass over it is measured by."""
+"""Registers let loose on a stream: what a pass measures, which passes there are, and what stands beside them."""
 
 from __future__ import annotations
 
+from math import isnan
+
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from firstsight.core.accuracy import Accuracy
-from firstsight.evaluate.orders import bursty_orders, random_orders
-from firstsight.evaluate.stream import measure
+from firstsight.core.protocols import Encoded
+from firstsight.evaluate.stream import AnswersAgain, measure, offline, passes
 from firstsight.register.codes import CodeRegister
+from firstsight.register.statistics import Spread, StatisticsRegister
+
+CODES = np.array([[1], [0], [15], [6], [6]], dtype=np.uint64)
+TRUTH = ["ant", "ant", "bee", "fly", "fly"]
 
 
-@given(st.lists(st.integers(0, 4), max_size=80), st.integers(0, 99))
-def test_a_bursty_order_has_every_image_once_and_comes_in_runs(truth: list[int], seed: int) -> None:
-    (order,) = bursty_orders(truth, orders=1, seed=seed)
-    assert sorted(order.tolist()) == list(range(len(truth)))
-    labels = np.array(truth, dtype=int)[order]
-    changes = int((labels[1:] != labels[:-1]).sum()) + 1 if truth else 0
-    assert changes <= sum(-(-truth.count(label) // 10) for label in set(truth))  # never more runs than it takes
+def of_codes() -> CodeRegister:
+    """Known ant at 0000 and bee at 1111, radius 0."""
+    return CodeRegister(4, 0, ["ant", "bee"], np.array([[0], [15]], dtype=np.uint64))
 
 
-def test_a_long_category_is_cut_into_runs_of_ten() -> None:
-    truth = [0] * 40 + [1] * 40
-    runs = set()
-    for order in bursty_orders(truth, orders=5):
-        labels = np.array(truth)[order]
-        edges = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1], True])
-        runs |= set(np.diff(edges).tolist())
-    assert all(length % 10 == 0 for length in runs)
-    assert 10 in runs
-
-
-def test_random_orders_are_the_same_every_time_and_differ_among_each_other() -> None:
-    first, again = random_orders(50, 3, seed=1), random_orders(50, 3, seed=1)
-    assert all((a == b).all() for a, b in zip(first, again, strict=True))
-    assert not (first[0] == first[1]).all()
+def of_statistics() -> StatisticsRegister:
+    """Two known categories on a line, 36 apart, each a few units wide."""
+    spread = Spread(np.ones(1), np.full(1, 25.0), concentration=-6.0)
+    return StatisticsRegister(spread, ["ant", "bee"], np.array([4, 4]), np.array([[0.0], [36.0]]))
 
 
 def test_one_pass_by_hand() -> None:
-    """Known ant at 0000 and bee at 1111, radius 0: an ant that founds, an ant right, a bee right, two of a new kind."""
-    register = CodeRegister(4, 0, ["ant", "bee"], np.array([[0], [15]], dtype=np.uint64))
-    codes = np.array([[1], [0], [15], [6], [6]], dtype=np.uint64)
-    measured = measure(register, codes, ["ant", "ant", "bee", "fly", "fly"], np.arange(5))
+    """An ant that founds a category, an ant right, a bee right, two of a new kind."""
+    measured = measure(of_codes(), CODES, TRUTH, np.arange(5))
     assert measured.accuracy == Accuracy(4 / 5, 2 / 3, 1.0)
     assert measured.categories == 4
     assert measured.by_name == pytest.approx(2 / 3)
@@ -52,3 +39,36 @@ def test_one_pass_by_hand() -> None:
     assert measured.separate == measured.accuracy
     assert 0.5 < measured.rand_index < 1
     assert 0.5 < measured.mutual_information < 1
+
+
+def test_a_pass_is_scored_in_its_own_order() -> None:
+    """The true categories go with their images, whatever the order."""
+    backwards = measure(of_codes(), CODES, TRUTH, np.arange(5)[::-1])
+    assert backwards.accuracy == Accuracy(4 / 5, 2 / 3, 1.0)
+    assert backwards.course[0] == 1.0  # the flies come first now
+
+
+def test_hindsight_is_asked_of_registers_that_can_answer_again() -> None:
+    assert not isinstance(of_codes(), AnswersAgain)
+    assert isinstance(of_statistics(), AnswersAgain)
+    assert measure(of_codes(), CODES, TRUTH, np.arange(5)).hindsight == Accuracy(4 / 5, 2 / 3, 1.0)
+    line = np.array([[0.0], [9.0], [90.0], [90.5]], dtype=np.float32)
+    measured = measure(of_statistics(), line, ["ant", "bee", "fly", "fly"], np.arange(4))
+    assert measured.hindsight == measured.accuracy == Accuracy(1, 1, 1)
+
+
+def test_every_kind_of_order_begins_with_a_fresh_register() -> None:
+    encoded = Encoded(np.zeros((5, 4), dtype=np.float32), CODES)
+    rows = passes(of_codes, encoded, TRUTH, orders=3)
+    assert [row.name for row in rows] == ["random x 3", "fixed", "bursty x 3"]
+    assert {row.categories for row in rows} == {4}
+    assert [row.deviation is None for row in rows] == [False, True, False]
+
+
+def test_k_means_is_told_the_number_and_names_nothing() -> None:
+    features = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]], dtype=np.float32)
+    row = offline(features, ["ant", "ant", "fly", "fly", "wasp"], ["ant"])
+    assert row.accuracy == Accuracy(1, 1, 1)
+    assert row.categories == 3
+    assert isnan(row.by_name)
+    assert isnan(row.false_births)

@@ -13,7 +13,7 @@ import pytest
 from colours import BLUE, PURPLE, RED, colour_model, painted
 from firstsight.core.protocols import Silent
 from firstsight.model.examples import Examples
-from firstsight.reproduce.cases import cases
+from firstsight.reproduce.case_studies import case_studies
 from firstsight.train.pixels import PixelCache
 
 SCRIPT = Path(__file__).parents[2] / "reproductions" / "prototypes.py"
@@ -25,14 +25,14 @@ def test_groups_by_hand() -> None:
     model, numbers = colour_model(), np.arange(6)
     model.examples = Examples(numbers // 3, numbers, np.zeros(6, dtype=np.int64), numbers)
     stream = PixelCache([painted(c) for c in (RED, BLUE, GREEN, PURPLE)], model.preprocess, Silent())
-    found = cases(model, stream, ["red", "red", "grass", "plum"], Silent())
-    assert (found["points"], found["dead"], found["strays"]) == (6, 1, 3)
-    named, called_else, new, taken = found["groups"].values()
-    assert [each["images"] for each in (named, called_else, new, taken)] == [1, 1, 1, 1]
-    assert (named["of_the_top_five"], named["share_with_three_or_more"]) == ([0, 0, 0, 1, 0, 0], 1.0)
-    assert named["mean_similarity"] == pytest.approx(11.513, abs=1e-3)  # as in test_explain
-    assert (called_else["of_the_top_five"], called_else["mean_categories"]) == ([0, 0, 1, 0, 0, 0], 2)
-    assert taken["of_the_top_five"] == [0, 0, 0, 1, 0, 0]
+    found = case_studies(model, stream, ["red", "red", "grass", "plum"], Silent())
+    assert (found.points, found.dead, found.strays) == (6, 1, 3)
+    named, called_else, new, taken = found.groups.values()
+    assert [each.images for each in (named, called_else, new, taken)] == [1, 1, 1, 1]
+    assert (named.of_the_top_five, named.share_with_three_or_more) == ([0, 0, 0, 1, 0, 0], 1.0)
+    assert named.mean_similarity == pytest.approx(11.513, abs=1e-3)  # as in test_explain
+    assert (called_else.of_the_top_five, called_else.mean_categories) == ([0, 0, 1, 0, 0, 0], 2)
+    assert taken.of_the_top_five == [0, 0, 0, 1, 0, 0]
 
 
 def test_the_script_on_a_small_split(

@@ -260,7 +260,7 @@ def test_a_method_that_is_not_there_is_refused(moths: Path, tiny: dict[str, Any]
 
 
 def test_the_papers_rows_exist() -> None:
-    from firstsight.reproduce.tables import paper_figure
+    from firstsight.reproduce.paper import paper_figure
 
     for each in METHODS.values():
         if each.paper:

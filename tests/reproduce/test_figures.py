@@ -1,125 +1,211 @@
-"""Drawings, charts and sheets: what is asked for is on them, and both forms show the same."""
+"""What is on figures, and that it is drawn: parsed, every series and point is there."""
 
 from __future__ import annotations
 
 import io
-from math import isnan, nan
-from xml.etree import ElementTree
+import subprocess
+import sys
+from math import nan
 
+import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from drawn import read_svg
 from PIL import Image
+from run_results import a_look, a_result, a_row
 
-from firstsight.reproduce.charts import HEIGHT, TOP, Kind, Panel, Series, chart, matrix, scatter
-from firstsight.reproduce.drawing import SERIES, TONES, Anchor, Drawing, Shape
-from firstsight.reproduce.measured import time_bars, training_time
-from firstsight.reproduce.sheets import Cell, Difference, Mean, Sheet, Triple
+from firstsight.core.errors import SettingsError
+from firstsight.reproduce.figures import style
+from firstsight.reproduce.figures.accuracy import by_method, deviation_bars, over, over_setting, stream
+from firstsight.reproduce.figures.charts import Chart, Kind, Map, Matrix, Panel, Series
+from firstsight.reproduce.figures.drawing import draw
+from firstsight.reproduce.figures.inspected import case_bars, centre_bars, confusion_view, place_map, sensitivity_bars
+from firstsight.reproduce.figures.times import time_bars
+from firstsight.reproduce.results import Seconds
 
-
-def opened(drawing: Drawing) -> Image.Image:
-    return Image.open(io.BytesIO(drawing.png())).convert("RGB")
-
-
-def test_both_forms_show_the_same_shape() -> None:
-    drawing = Drawing(40, 20, "a <box> & a line")
-    drawing.box(10, 5, 20, 10, "blue")
-    drawing.line([(0, 2), (40, 2)], "red", 2, (4, 4))
-    image = opened(drawing)
-    assert image.size == (80, 40)
-    assert image.getpixel((40, 20)) == (0, 114, 178)
-    assert image.getpixel((2, 20)) == (255, 255, 255)
-    assert image.getpixel((4, 4)) == (213, 94, 0)  # drawn,
-    assert image.getpixel((12, 4)) == (255, 255, 255)  # and not
-    root = ElementTree.fromstring(drawing.svg())
-    assert root.get("aria-label") == "a <box> & a line"
-    assert "M10 5L30 5L30 15L10 15z" in drawing.svg()
-    assert 'stroke-dasharray="4 4"' in drawing.svg()
-    assert "prefers-color-scheme:dark" in drawing.svg()
+CHART = Chart(
+    "ours & the paper's",
+    [
+        Panel("a", "steps", ["1", "2"], [Series("cub", [1, 2]), Series("cub", [2, nan], paper=True)]),
+        Panel("b", "", ["1", "2"], [Series("pets", [3, 4], [0.5, nan]), Series("cub", [1, 2])]),
+    ],
+)
 
 
-@pytest.mark.parametrize(("anchor", "sign"), [("start", 1), ("end", -1)])
-def test_texts_lie_where_they_are_anchored(anchor: Anchor, sign: int) -> None:
-    """A text goes right from its start, upwards when turned, and ends at its end."""
-    for turned in (False, True):
-        drawing = Drawing(200, 200, "text")
-        drawing.text(100, 100, "long enough", anchor, turned=turned)
-        box = Image.eval(opened(drawing).convert("L"), lambda value: 255 - value).getbbox()
-        assert box is not None
-        begin, end = (200 - box[3], 200 - box[1]) if turned else (box[0] - 200, box[2] - 200)
-        near, far = (begin, end) if sign > 0 else (-end, -begin)
-        assert -4 <= near < 10 < 60 < far
-        across = (box[0] + box[2]) / 2 if turned else (box[1] + box[3]) / 2
-        assert across == pytest.approx(200, abs=8)
+def test_every_series_is_drawn_and_named_once() -> None:
+    found = read_svg(draw(CHART).svg)
+    assert found.title == "ours & the paper's"
+    for text in ("a", "b", "steps", "cub", "cub, the paper's", "pets"):
+        assert found.texts.count(text) == 1, text
+    counts = {name: len(points) for name, points in found.marks.items()}
+    assert counts == {"panel0-series0": 2, "panel0-series1": 1, "panel1-series0": 2, "panel1-series1": 2}
 
 
-@pytest.mark.parametrize("ground", [0, 1])
-def test_every_tone_stands_out(ground: int) -> None:
-    """At least 3 to 1 against the page, light and dark, as WCAG asks of graphics; text 4.5 to 1."""
+def test_points_lie_where_their_values_are() -> None:
+    """Up is more, and the same value is as high in every series of a panel."""
+    marks = read_svg(draw(CHART).svg).marks
+    ours, theirs = marks["panel0-series0"], marks["panel0-series1"]
+    assert ours[0][0] < ours[1][0]
+    assert ours[0][1] > ours[1][1]  # SVG counts from above
+    assert theirs[0].tolist() == pytest.approx([ours[0][0], ours[1][1]], abs=0.1)
+
+
+def test_the_same_figure_is_the_same_bytes() -> None:
+    first, again = draw(CHART), draw(CHART)
+    assert first.svg == again.svg
+    assert first.png == again.png
+    assert b"<dc:date>" not in first.svg
+
+
+def test_the_png_has_twice_the_points_of_the_svg() -> None:
+    drawn = draw(CHART)
+    width = float(drawn.svg.decode().split('width="', 1)[1].split("pt", 1)[0])
+    with Image.open(io.BytesIO(drawn.png)) as image:
+        assert image.width == pytest.approx(2 * width, abs=2)
+        assert len(image.convert("RGB").getcolors(1 << 20) or []) > 5  # something was drawn
+
+
+@pytest.mark.parametrize("kind", ["lines", "points", "bars"])
+def test_gaps_and_empty_series_are_no_obstacle(kind: Kind) -> None:
+    labels = [f"a label of {i}" for i in range(9)]
+    series = [Series("gaps", [nan, 1, nan, 2, nan, nan, -3, 1e4, nan]), Series("nothing", [nan] * 9)]
+    found = read_svg(draw(Chart("x", [Panel("p", "", labels, series, kind)])).svg)
+    assert set(labels) <= set(found.texts)
+    if kind != "bars":
+        assert len(found.marks["panel0-series0"]) == 4
+
+
+def test_bars_of_the_paper_are_hollow() -> None:
+    series = [Series("cub", [1.0]), Series("cub", [2.0], paper=True)]
+    svg = draw(Chart("x", [Panel("p", "", ["All"], series, "bars")])).svg.decode()
+    ours, theirs = (svg.split(f'id="panel0-series{i}-bar0"', 1)[1].split("/>", 1)[0] for i in (0, 1))
+    assert f"fill: {style.COLOURS[0]}" in ours
+    assert f"fill: {style.PAPER}" in theirs
+    assert f"stroke: {style.COLOURS[0]}" in theirs
+
+
+def test_many_panels_and_many_series_fit() -> None:
+    series = [Series(f"series {i}", [1.0 + i, 2.0]) for i in range(9)]
+    found = read_svg(draw(Chart("x", [Panel(f"p{i}", "", ["1", "2"], series) for i in range(5)])).svg)
+    assert len(found.marks) == 45
+
+
+def test_a_matrix_has_a_cell_for_every_share() -> None:
+    shares = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]])
+    found = read_svg(draw(Matrix("m", shares, (1, 1))).svg)
+    assert len(found.marks["cells"]) == 3 * 4  # corners
+    assert "3 categories found, known ones first" in found.texts
+
+
+def test_a_map_has_every_point() -> None:
+    found = read_svg(draw(Map("s", {"a": np.zeros((2, 2)), "b": np.ones((1, 2)), "none": np.zeros((0, 2))})).svg)
+    assert {name: len(points) for name, points in found.marks.items()} == {"group0": 2, "group1": 1, "group2": 0}
+
+
+def test_every_colour_stands_out_and_no_two_series_look_alike() -> None:
+    """At least 3 to 1 against the page, as WCAG asks of graphics."""
 
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    page = luminance(TONES["paper"][ground])
-    for tone in SERIES:
-        own = luminance(TONES[tone][ground])
-        contrast = (max(own, page) + 0.05) / (min(own, page) + 0.05)
-        assert contrast >= (4.5 if tone == "ink" else 3), tone
+    for colour in style.COLOURS:
+        assert 1.05 / (luminance(colour) + 0.05) >= 3, colour
+    assert len(set(style.COLOURS)) == len(set(style.MARKERS)) == len(set(map(str, style.DASHES))) == 7
 
 
-@pytest.mark.parametrize("kind", ["lines", "points", "bars"])
-@given(values=st.lists(st.one_of(st.just(nan), st.floats(-1e4, 1e4)), min_size=1, max_size=30))
-def test_whatever_is_drawn_is_inside_its_panel(kind: Kind, values: list[float]) -> None:
-    drawing = chart("x", [Panel("x", "y", [str(i) for i in range(len(values))], [Series("s", values)], kind)])
-    heights = [y for part in drawing.parts if isinstance(part, Shape) and part.tone == "blue" for _, y in part.points]
-    key = drawing.height - 14
-    assert all(TOP - 7 <= y <= TOP + HEIGHT + 7 or abs(y - key) < 7 for y in heights)
-
-
-def test_a_series_looks_the_same_in_every_panel_and_the_papers_is_hollow() -> None:
-    ours, theirs = Series("cub", [1, 2]), Series("cub", [2, nan], paper=True)
-    other = Series("pets", [3, 4], [0.5, nan])
-    svg = chart("x", [Panel("a", "", ["1", "2"], [ours, theirs]), Panel("b", "", ["1", "2"], [other, ours])]).svg()
-    assert svg.count(">cub<") == svg.count(">pets<") == svg.count(">cub, the paper&#x27;s<") == 1
-    assert 'class="paper f" d=' in svg  # the inside of what is hollow
-    assert "green" not in svg
-
-
-def test_matrices_and_maps_have_everything_on_them() -> None:
-    view = matrix("m", [(0, 0, 1.0), (1, 2, 0.5)], (2, 3), (1, 1)).svg()
-    assert view.count('class="blue f"') == 2
-    assert 'fill-opacity="0.57"' in view or 'fill-opacity="0.58"' in view
-    assert scatter("s", [("a", [(0, 0), (1, 1)]), ("b", [(2, 2)])]).svg().count("<path") == 5  # with two keys
-
-
-def test_a_sheet_reads_well_and_computes_well() -> None:
-    row: list[Cell] = ["cub", 12, Mean(31.64, 0.25), Triple(36.4, nan, 27), Difference(-4.76, nan, 0.04), 0.5]
-    sheet = Sheet(("data", "bits", "All", "paper's", "gap", "x"), [row, ["pets", None, None, None, None, nan]], ("so",))
-    assert sheet.markdown().splitlines() == [
-        "| data | bits | All | paper's | gap | x |",
-        "|---|---|---|---|---|---|",
-        "| cub | 12 | 31.6 ± 0.2 | 36.4/-/27.0 | -4.8/-/+0.0 | 0.50 |",
-        "| pets |  |  |  |  |  |",
-        "",
-        "so",
+def test_what_figures_of_accuracy_show() -> None:
+    results = [a_result(seed=0, rows=[a_row(share=0.2)]), a_result(seed=1, rows=[a_row(share=0.4)])]
+    chart = by_method(results)
+    assert chart is not None
+    (panel,) = chart.panels
+    assert panel.labels == ["phe"]
+    assert [(each.title, *each.values) for each in panel.series] == [
+        ("All", pytest.approx(30)),
+        ("All, the paper's", 36.4),
+        ("Old", pytest.approx(30)),
+        ("Old, the paper's", 55.8),
+        ("New", pytest.approx(30)),
+        ("New, the paper's", 27.0),
     ]
-    head, first, second = sheet.csv().splitlines()
-    assert head.startswith("data,bits,All,All deviation,paper's All,paper's Old,paper's New,gap All")
-    assert first == "cub,12,31.64,0.25,36.4,,27,-4.76,,0.04,0.5"
-    assert second == "pets" + "," * 10
+    bars = deviation_bars(results)
+    assert bars is not None
+    assert bars.panels[0].series[1].values == (0.17, 1.58, 0.98)
 
 
-def test_a_training_too_short_to_time_has_no_ratio() -> None:
-    results = [
-        {"data": "cub", "method": method, "hardware": "fast", "report": {"seconds": seconds}}
-        for method, seconds in (("phe", 0.0), ("smile", 0.002))
-    ]
-    assert [[name, seconds] for _, name, seconds, *_ in training_time(results).rows] == [["phe", 0.0], ["smile", 0.002]]
-    assert all(isnan(row[4]) for row in training_time(results).rows if isinstance(row[4], float))
-    assert time_bars(results) is not None
+def test_what_is_tried_is_drawn_over_its_values() -> None:
+    results = [a_result(varied=(("alpha", 0.5),), rows=[a_row(share=0.4)]), a_result()]
+    chart = over_setting("alpha", "alpha")(results)
+    assert chart is not None
+    assert chart.panels[0].labels == ["0.1", "0.5"]
+    assert list(chart.panels[0].series[0].values) == pytest.approx([25, 40])
+    found = chart.panels[1]
+    assert (found.title, found.zero) == ("categories found", True)
 
 
-def test_an_empty_sheet_has_its_header() -> None:
-    assert Sheet(("a", "b"), []).csv() == "a,b\n"
+def test_a_step_without_a_run_is_a_gap() -> None:
+    chart = over("bits", lambda line, results: line.bits)([a_result(bits=12), a_result("smile", bits=16)])
+    assert chart is not None
+    phe = next(each for each in chart.panels[0].series if each.title == "cub, phe")
+    assert np.isnan(phe.values).tolist() == [False, True]
+
+
+def test_the_course_of_a_stream_is_averaged_over_seeds() -> None:
+    results = [a_result(seed=i, rows=[a_row("fixed", share=share)]) for i, share in enumerate((0.2, 0.4))]
+    chart = stream(results)
+    assert chart is not None
+    assert list(chart.panels[0].series[0].values) == pytest.approx([30] * 20)
+    assert chart.panels[0].labels[:2] == ["5", "10"]
+
+
+def test_what_figures_of_a_closer_look_show() -> None:
+    results = [a_result(inspected=True, inspection=a_look())]
+    centres, changes, cases = centre_bars(results), sensitivity_bars(results), case_bars(results)
+    assert centres is not None
+    assert changes is not None
+    assert cases is not None
+    assert [each.name for each in centres.panels[0].series][-1] == "after training"
+    assert list(changes.panels[1].series[0].values) == [50.0, 0.0]
+    assert [each.name for each in cases.panels[0].series] == ["known, named right"]  # no group without images
+    view, plane = confusion_view(results), place_map(results)
+    assert view is not None
+    assert plane is not None
+    assert view.shares.tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], pytest.approx([0, 1 / 3, 1 / 3, 1 / 3])]
+    assert view.known == (2, 2)
+    assert {name: len(points) for name, points in plane.groups.items()} == {
+        "known, found known": 2,
+        "new, found new": 1,
+        "taken for the other": 1,
+    }
+
+
+def test_times_are_drawn_as_ratios() -> None:
+    results = [a_result(m, inspected=True, seconds=Seconds(s, s, 1.0)) for m, s in (("phe", 2.0), ("smile", 3.0))]
+    chart = time_bars(results)
+    assert chart is not None
+    assert [each.values[0] for each in chart.panels[0].series] == pytest.approx([1.5, 127.7 / 100.22])
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        by_method, deviation_bars, stream, over_setting("alpha", "alpha"), time_bars, centre_bars, sensitivity_bars,
+        case_bars, confusion_view, place_map,
+    ],
+)  # fmt: skip
+def test_without_runs_there_is_no_figure(figure: object) -> None:
+    assert callable(figure)
+    assert figure([]) is None
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match="not installed") as caught:
+        style.require_matplotlib()
+    assert "firstsight[plots]" in caught.value.remedy
+
+
+def test_saying_what_is_on_a_figure_needs_no_matplotlib() -> None:
+    script = "import sys, firstsight.reproduce.catalogue; print('matplotlib' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"

@@ -7,14 +7,16 @@ import re
 from pathlib import Path
 
 import pytest
+from drawn import read_svg
 
 from firstsight.reproduce.catalogue import REPRODUCTIONS
-from firstsight.reproduce.sheets import Sheet
-from firstsight.reproduce.tables import read_results
+from firstsight.reproduce.figures.drawing import draw
+from firstsight.reproduce.run_files import read_results
+from firstsight.reproduce.tables.sheet import Sheet
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reproduction.md"
-RUNS = read_results(ROOT / "reproductions" / "results" / "benchmark", tried=True)
+RUNS = read_results(ROOT / "reproductions" / "results" / "benchmark", every=True)
 LONG = 40  # rows: more are for the CSV
 SHOWN = [name for name in re.findall(r"<!-- ([\w-]+): begin", PAGE.read_text()) if name in REPRODUCTIONS]
 
@@ -33,7 +35,7 @@ def reproduced(name: str) -> str:
     sheet = entry.sheet(results)
     order = sheet.header.index("order") if "order" in sheet.header else None
     rows = [row for row in sheet.rows if order is None or row[order] != "fixed" or name == "sequences"]
-    figure = f"\n\n![{entry.about}](images/reproduced/{name}.svg)" if entry.figure(results) else ""
+    figure = f"\n\n![{entry.about}](images/reproduced/{name}.svg)" if entry.figure else ""
     return (Sheet(sheet.header, rows).markdown().strip() if len(rows) <= LONG else "") + figure
 
 
@@ -47,11 +49,13 @@ def test_tables_are_those_of_the_runs(name: str) -> None:
     assert fresh == PAGE.read_text()
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", [name for name in SHOWN if REPRODUCTIONS[name].figure])
 def test_figures_are_those_of_the_runs(name: str) -> None:
+    """The same texts and series; where exactly a point lies may differ with the version of what draws it."""
     entry, path = REPRODUCTIONS[name], PAGE.parent / "images" / "reproduced" / f"{name}.svg"
-    drawing = entry.figure(entry.among(RUNS))
-    fresh = drawing.svg() if drawing else ""
+    figure = entry.figure(entry.among(RUNS)) if entry.figure else None
+    assert figure is not None
+    fresh = draw(figure).svg
     if os.environ.get("UPDATE_DOCS"):
-        path.write_text(fresh) if fresh else path.unlink(missing_ok=True)
-    assert (path.read_text() if path.exists() else "") == fresh
+        path.write_bytes(fresh)
+    assert read_svg(path.read_bytes()).is_like(read_svg(fresh))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,9 +16,7 @@ from firstsight.core.settings import from_environment
 from firstsight.methods.settings import all_specs
 
 if TYPE_CHECKING:
-    from firstsight.data.folder import LabelledImages
-    from firstsight.data.splits import Split
-    from firstsight.reproduce.benchmark import Run
+    from firstsight.reproduce.results import RunResult
 
 TAKEN = ("method", "bits", "seed", "preset")  # which this has its own options for
 
@@ -62,21 +61,26 @@ def benchmark(
     given = {**{name: value for name, value in from_environment(all_specs()).items() if name not in TAKEN}, **given}
     from firstsight.data.benchmarks import open_data, split_of
     from firstsight.data.splits import Split
-    from firstsight.reproduce.benchmark import runs
-    from firstsight.reproduce.tables import HEADER, lines, read_results, write_tables
+    from firstsight.reproduce.benchmark import Harness
+    from firstsight.reproduce.benchmark import benchmark as run_all
+    from firstsight.reproduce.run_files import read_results
+    from firstsight.reproduce.runs import runs
+    from firstsight.reproduce.tables.benchmark import HEADER, write_tables
+    from firstsight.reproduce.tables.lines import lines
 
     names = [name.strip() for name in methods.split(",")]
     runs(data, names, lengths, seeds)  # a method that does not exist is refused before the data is read
     of, images = open_data(data, root, classes, known_classes)
-    wanted = runs(of.name, names, lengths, seeds, known)
     bars = Bars()
     for text in images.left_out:
         bars.note(text)
+    wanted = runs(of.name, names, lengths, seeds, known)
     drawn = split_of(of, images, share=known, stratified=stratified) if split is None else Split.load(split)
-    how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs, "progress": bars}
+    harness = Harness(target, given, ledger, orders, device=device, jobs=jobs, progress=bars)
     lacking: ProcessDied | None = None
     try:
-        carry_out(wanted, drawn, images, given, target, **how)
+        for count, result in enumerate(run_all(wanted, drawn, images, harness), start=1):
+            announce(result, count, len(wanted))
     except ProcessDied as error:  # the table has all that is there
         lacking = error
     table = lines(read_results(target, of.name))
@@ -90,26 +94,13 @@ def benchmark(
         raise lacking
 
 
-def carry_out(
-    wanted: Sequence[Run], drawn: Split, images: LabelledImages, given: Mapping[str, Any], target: Path, **how: Any
-) -> None:
-    """Make the runs of one split that are missing, and say what each came to; the split is saved beside them."""
-    from firstsight.reproduce.benchmark import benchmark as run_all
-
-    target.mkdir(parents=True, exist_ok=True)
-    for count, result in enumerate(run_all(wanted, drawn.apply(images), given, target, **how), start=1):
-        if count == 1:  # only now is it known to be the split of what is there
-            known = result["known_share"]
-            drawn.save(target / f"{result['data']}{'' if known == 50 else f'-{known}known'}.split.json")
-        _announce(result, count, len(wanted))
-
-
-def _announce(result: Mapping[str, Any], count: int, total: int) -> None:
-    accuracy = next(iter(result["rows"].values()))[0]["accuracy"]
-    figures = "/".join("-" if (a := accuracy[part]) is None else f"{100 * a:.1f}" for part in ("all", "old", "new"))
-    length = f", {result['bits']} bits" if result["bits"] else ""
-    tried = "".join(f", {name} {value:g}" for name, value in result["varied"])
-    say(f" {count} of {total}: {result['method']}{length}{tried}, seed {result['seed']}: {figures}")
+def announce(result: RunResult, count: int, total: int) -> None:
+    """Say what a run came to."""
+    run, accuracy = result.run, result.headline.accuracy
+    figures = "/".join("-" if isnan(share) else f"{100 * share:.1f}" for share in astuple(accuracy))
+    length = f", {run.bits} bits" if run.bits else ""
+    tried = "".join(f", {name} {value:g}" for name, value in run.varied)
+    say(f" {count} of {total}: {run.method}{length}{tried}, seed {run.seed}: {figures}")
 
 
 def _numbers(text: str) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,7 +33,6 @@ def evaluate(
     configure(quiet, verbose)
     from firstsight.data.source import read_images
     from firstsight.evaluate.stream import evaluate as score
-    from firstsight.evaluate.stream import without_nan
     from firstsight.model.folder import load_model
 
     rule = check_rule(rule)
@@ -43,7 +41,7 @@ def evaluate(
         bars.note(text)
     result = score(load_model(model, device, trust=trust), data, bars, radius, rule)
     if as_json:
-        print(json.dumps(without_nan(asdict(result)), indent=2, allow_nan=False))
+        print(json.dumps(result.as_json(), indent=2, allow_nan=False))
     else:
         out.print(table(result))
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from firstsight.cli.benchmark import TAKEN, carry_out
+from firstsight.cli.benchmark import TAKEN, announce
 from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
 from firstsight.cli.options import with_settings
-from firstsight.core.errors import DataError, SettingsError
+from firstsight.core.errors import SettingsError
 from firstsight.core.settings import from_environment
 from firstsight.methods.settings import all_specs
 
 if TYPE_CHECKING:
-    from firstsight.reproduce.benchmark import Run
     from firstsight.reproduce.reproduction import Reproduction
+    from firstsight.reproduce.results import RunResult
 
 TABLES = "reproduced"  # the folder of tables and figures, inside that of the runs
 
@@ -45,6 +45,7 @@ def reproduce(
     ledger: Annotated[
         Path | None, typer.Option(help="Append a line about every run to this file.", metavar="FILE.jsonl")
     ] = None,
+    no_figures: Annotated[bool, typer.Option("--no-figures", help="Tables alone, which need no matplotlib.")] = False,
     device: Device = "auto",
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -54,77 +55,58 @@ def reproduce(
     Without --root it is drawn from the runs that are there. Settings given here are for all runs.
     """
     configure(quiet, verbose)
-    from firstsight.reproduce.catalogue import REPRODUCTIONS
-    from firstsight.reproduce.reproduction import write
-    from firstsight.reproduce.tables import read_results
+    from firstsight.reproduce.benchmark import Harness
+    from firstsight.reproduce.catalogue import REPRODUCTIONS, reproductions
+    from firstsight.reproduce.figures.style import require_matplotlib
+    from firstsight.reproduce.reproduction import check_runs, make_runs, write
+    from firstsight.reproduce.run_files import read_results
 
     if listed or not names:
         print_table(_grid(["name", "in the paper", "what it is", "needs"], map(_about, REPRODUCTIONS.values())))
         return
-    if wrong := [name for name in names if name not in REPRODUCTIONS]:
-        raise SettingsError(
-            f"there is nothing to reproduce called {wrong[0]!r}", f"there are: {', '.join(REPRODUCTIONS)}"
-        )
-    entries = [REPRODUCTIONS[name] for name in names]
-    chosen = [name.strip() for name in data.split(",")] if data else []
-    roots = [Path(path.strip()) for path in root.split(",")] if root else []
+    entries = reproductions(names)
+    if not no_figures and any(entry.figure for entry in entries):
+        require_matplotlib()  # before the work, not after it
+    chosen, roots = _list(data), [Path(path) for path in _list(root)]
     if roots and len(roots) != len(chosen):
         raise SettingsError(f"{len(chosen)} data sets and {len(roots)} roots", "give as many of --root as of --data")
     if given and not roots:
         raise SettingsError(f"{next(iter(given))} is a setting of new runs", "give --root too, or leave it out")
     given = {**{name: value for name, value in from_environment(all_specs()).items() if name not in TAKEN}, **given}
-    how: dict[str, Any] = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs}
-    if roots:
-        chosen = [_run(entries, *each, given, target, seeds, how) for each in zip(chosen, roots, strict=True)]
-    found = [result for result in read_results(target, tried=True) if not chosen or result["data"] in chosen]
-    if empty := [entry.name for entry in entries if entry.methods and not entry.among(found)]:
-        raise DataError(
-            f"{target} has no runs{f' on {data}' if data else ''} to make {', '.join(empty)} of",
-            "name a folder that has with --out, or give --data and --root to make them",
-        )
+    harness = Harness(target, given, ledger, orders, same_orders=False, device=device, jobs=jobs, progress=Bars())
+    for i, path in enumerate(roots):
+        for count, (result, total) in enumerate(make_runs(entries, chosen[i], path, seeds, harness), start=1):
+            announce(result, count, total)
+            chosen[i] = result.run.data  # as those of inat:Aves go by inat-aves
+    found = [result for result in read_results(target, every=True) if not chosen or result.run.data in chosen]
+    check_runs(entries, found, f"{target} has no runs{f' on {data}' if data else ''}")
     for entry in entries:
         own = entry.among(found)
-        sheet, files = write(entry, own, target / TABLES)
+        sheet, files = write(entry, own, target / TABLES, figures=not no_figures)
         say(f" {entry.name}, {entry.paper}: {entry.about}")
         print_table(_grid(sheet.header, sheet.texts()))
         for note in sheet.notes:
             say(f" {note}")
         if entry.methods:
-            there = chosen or dict.fromkeys(result["data"] for result in own)
-            say(f" {_missing([run for name in there for run in entry.wanted(name, seeds, given)], target)}")
+            say(f" {_missing(entry, found, chosen, seeds, given)}")
         say(f" written to {files[0]}, {', '.join(path.suffix for path in files[1:])}")
 
 
-def _run(
-    entries: Sequence[Reproduction],
-    data: str,
-    root: Path,
-    given: dict[str, Any],
-    target: Path,
-    seeds: int,
-    how: dict[str, Any],
+def _missing(
+    entry: Reproduction, results: Sequence[RunResult], chosen: Sequence[str], seeds: int, given: dict[str, Any]
 ) -> str:
-    """Run what is missing on one data set: all tables share its images and its runs. The name its runs go by."""
-    from firstsight.data.benchmarks import open_data, split_of
-
-    of, images = open_data(data, root)
-    bars = Bars()
-    for text in images.left_out:
-        bars.note(text)
-    wanted = list(dict.fromkeys(run for entry in entries for run in entry.wanted(of.name, seeds, given)))
-    for share in dict.fromkeys(run.known_share for run in wanted):
-        own = [run for run in wanted if run.known_share == share]
-        drawn = split_of(of, images, share=share)
-        carry_out(own, drawn, images, given, target, same_orders=False, progress=bars, **how)
-    return of.name
-
-
-def _missing(wanted: Sequence[Run], target: Path) -> str:
     """Whether all runs are there."""
-    lacking = [run for run in wanted if not (target / run.file).is_file()]
+    there = {result.run for result in results}
+    names = chosen or dict.fromkeys(result.run.data for result in entry.among(results))
+    wanted = [run for data in names for run in entry.wanted(data, seeds, given)]
+    lacking = [run for run in wanted if run not in there]
     if wanted and not lacking:
         return f"runs: all there, {len(wanted)}"
     return f"runs: {len(lacking)} of {len(wanted)} missing; give --data and --root to make them"
+
+
+def _list(text: str | None) -> list[str]:
+    return [part.strip() for part in text.split(",")] if text else []
 
 
 def _about(entry: Reproduction) -> list[str]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
-from firstsight.reproduce import given, measured
+from firstsight.core.errors import SettingsError
+from firstsight.reproduce.figures import inspected as look
+from firstsight.reproduce.figures.accuracy import by_method, deviation_bars, over, over_setting, stream
+from firstsight.reproduce.figures.times import time_bars
 from firstsight.reproduce.reproduction import Reproduction
-from firstsight.reproduce.showing import (
-    accuracies,
-    by_method,
-    deviation_bars,
-    deviations,
-    in_its_order,
-    over,
-    over_setting,
-    stream,
-)
+from firstsight.reproduce.tables import inspected, stated
+from firstsight.reproduce.tables.accuracy import accuracies, deviations, in_its_order
+from firstsight.reproduce.tables.times import time_per_sample, training_time
 
 STRATEGIES = ("phe-fixed-h", "linear-cls", "supcon-cls", "phe")
 HASHES = ("dpn", "orthohash", "csq", "csq-mc", "mdsh", "mdsh-ball", "phe")
@@ -47,9 +44,9 @@ _ALL = (
     Reproduction(
         "code-length", "Table 5", "longer codes, SMILE and PHE", accuracies, over_bits(), BOTH, (12, 16, 32, 64)
     ),
-    Reproduction("datasets", "Table 6", "categories and images of the data sets", given.datasets),
-    Reproduction("settings", "Table 1", "what each setting of category discovery may know", given.settings),
-    Reproduction("dmax", "Table 7", "d_max for code lengths and data sets", given.distances),
+    Reproduction("datasets", "Table 6", "categories and images of the data sets", stated.datasets),
+    Reproduction("settings", "Table 1", "what each setting of category discovery may know", stated.settings),
+    Reproduction("dmax", "Table 7", "d_max for code lengths and data sets", stated.distances),
     Reproduction(
         "sequences",
         "Table 9",
@@ -68,14 +65,14 @@ _ALL = (
         (12, 64, 128, 256),
     ),
     Reproduction("deep-hash", "Table 11", "PHE beside deep hashing", accuracies, by_method, HASHES, (12, 32)),
-    Reproduction("time", "Table 13", "training time", measured.training_time, measured.time_bars, BOTH, closer=True),
+    Reproduction("time", "Table 13", "training time", training_time, time_bars, BOTH, inspected=True),
     Reproduction(
         "time-per-sample",
         "Table 12",
         "training time per image",
-        measured.time_per_sample,
+        time_per_sample,
         methods=("phe",),
-        closer=True,
+        inspected=True,
     ),
     Reproduction(
         "known-share",
@@ -120,40 +117,49 @@ _ALL = (
         "centres",
         "Fig. 5",
         "distances of centres before and after training",
-        measured.centre_distances,
-        measured.centre_bars,
+        inspected.centre_distances,
+        look.centre_bars,
         ("phe",),
-        closer=True,
+        inspected=True,
     ),
     Reproduction(
         "sensitivity",
         "Fig. 1(e)",
         "what small changes of an image do to its code",
-        measured.sensitivity,
-        measured.sensitivity_bars,
+        inspected.sensitivity,
+        look.sensitivity_bars,
         BOTH,
-        closer=True,
+        inspected=True,
     ),
     Reproduction(
         "cases",
         "Fig. 3, 6 to 11",
         "what images are most like, by how they were answered",
-        measured.cases,
-        measured.case_bars,
+        inspected.cases,
+        look.case_bars,
         ("phe",),
-        closer=True,
+        inspected=True,
     ),
     Reproduction(
         "confusion",
         "ours",
         "what each true category was found as",
-        measured.confusion,
-        measured.confusion_view,
+        inspected.confusion,
+        look.confusion_view,
         ("phe",),
-        closer=True,
+        inspected=True,
     ),
     Reproduction(
-        "map", "ours", "the stream's codes in the plane", measured.places, measured.place_map, ("phe",), closer=True
+        "map", "ours", "the stream's codes in the plane", inspected.places, look.place_map, ("phe",), inspected=True
     ),
 )
 REPRODUCTIONS = {each.name: each for each in _ALL}
+
+
+def reproductions(names: Sequence[str]) -> list[Reproduction]:
+    """Those of these names; SettingsError where there is none."""
+    if wrong := [name for name in names if name not in REPRODUCTIONS]:
+        raise SettingsError(
+            f"there is nothing to reproduce called {wrong[0]!r}", f"there are: {', '.join(REPRODUCTIONS)}"
+        )
+    return [REPRODUCTIONS[name] for name in names]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +18,58 @@ import torch
 
 from firstsight._version import __version__
 from firstsight.core.files import disk_errors
-
-RECORDED = (
-    "data",
-    "method",
-    "bits",
-    "seed",
-    "known_share",
-    "split",
-    "commit",
-    "time",
-    "command",
-    "hardware",
-    "settings",
-)
+from firstsight.reproduce.runs import Run
 
 
-def provenance(device: str) -> dict[str, Any]:
-    """Commit, command, time, versions and hardware."""
+@dataclass(frozen=True)
+class MadeBy:
+    """Commit, command, time, versions and hardware: without them a figure cannot be had again."""
+
+    commit: str | None
+    command: str
+    time: str
+    versions: dict[str, str]
+    hardware: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """A line of the ledger: one look at a query stream."""
+
+    data: str
+    method: str
+    bits: int | None
+    seed: int
+    known_share: int
+    split: str
+    commit: str | None
+    time: str
+    command: str
+    hardware: str
+    settings: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, run: Run, split: str, made_by: MadeBy, settings: Mapping[str, Any]) -> Look:
+        key = {name: getattr(run, name) for name in ("data", "method", "bits", "seed", "known_share")}
+        maker = {name: getattr(made_by, name) for name in ("commit", "time", "command", "hardware")}
+        return cls(**key, split=split, **maker, settings=settings)
+
+
+def provenance(device: str) -> MadeBy:
+    """Who would make a figure now, with this command."""
     cuda = torch.cuda.is_available() and device != "cpu"
-    hardware = torch.cuda.get_device_name() if cuda else f"{platform.machine()}, {torch.get_num_threads()} threads"
-    return {
-        "commit": _commit(),
-        "command": shlex.join(["firstsight", *sys.argv[1:]]),
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "versions": {"firstsight": __version__, "python": platform.python_version(), "torch": str(torch.__version__)},
-        "hardware": hardware,
-    }
+    return MadeBy(
+        commit=_commit(),
+        command=shlex.join(["firstsight", *sys.argv[1:]]),
+        time=now(),
+        versions={"firstsight": __version__, "python": platform.python_version(), "torch": str(torch.__version__)},
+        hardware=torch.cuda.get_device_name() if cuda else f"{platform.machine()}, {torch.get_num_threads()} threads",
+    )
+
+
+def now() -> str:
+    """The time, as it is written everywhere."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def check_ledger(ledger: Path) -> None:
@@ -53,11 +79,10 @@ def check_ledger(ledger: Path) -> None:
         ledger.open("a").close()
 
 
-def record(ledger: Path, result: Mapping[str, Any]) -> None:
-    """A line about a look at a query stream."""
-    line = json.dumps({key: result[key] for key in RECORDED})
+def record(ledger: Path, look: Look) -> None:
+    """Add a line about a look at a query stream."""
     with disk_errors(ledger), ledger.open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
+        file.write(json.dumps(asdict(look)) + "\n")
 
 
 def _commit() -> str | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -106,12 +106,7 @@ def _train(
                 advance()
 
             train(encoder.learner, support, checkpoint, on_epoch)
-    features, shown = support_features(support)
-    labels = np.asarray(data.labels)
-    centres = encoder.learner.centres()
-    found = SupportFeatures(
-        features.cpu().numpy(), labels, tuple(data.categories), None if centres is None else centres.cpu().numpy()
-    )
+    found, shown = support_features(support, data.categories)
     model = replace(decided(found, settings), encoder=encoder)
     model.examples = _examples(model, found, shown)
     model.report["seconds"] = round(time.monotonic() - began, 3)
@@ -119,8 +114,8 @@ def _train(
 
 
 @torch.no_grad()
-def support_features(support: Support) -> tuple[Tensor, Tensor | None]:
-    """What the trained encoder makes of every support image, and what of it explains its answers, if that differs."""
+def support_features(support: Support, names: Sequence[str]) -> tuple[SupportFeatures, Tensor | None]:
+    """What the encoder makes of every support image, and what of it explains its answers, if that is something else."""
     encoder = support.encoder
     learner = encoder.learner.eval()
     features, shown = [], []
@@ -128,7 +123,14 @@ def support_features(support: Support) -> tuple[Tensor, Tensor | None]:
         features.append(encoder.in_parts(learner.features, stem).float())
         if learner.own_measure:
             shown.append(encoder.in_parts(learner.shown, stem).float())
-    return torch.cat(features), torch.cat(shown) if shown else None
+    centres = learner.centres()
+    found = SupportFeatures(
+        features=torch.cat(features).cpu().numpy(),
+        labels=support.labels.cpu().numpy(),
+        names=tuple(names),
+        centres=None if centres is None else centres.cpu().numpy(),
+    )
+    return found, torch.cat(shown) if shown else None
 
 
 @torch.no_grad()
