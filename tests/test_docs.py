@@ -7,6 +7,7 @@ import re
 import shlex
 from math import comb
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -192,7 +193,8 @@ def settings_tables() -> str:
     """A table for every class of settings: what it adds to those it is made of, and which methods have that."""
     made_of = [reversed(each.settings_type.mro()) for each in METHODS.values()]
     kinds = dict.fromkeys(kind for kinds in made_of for kind in kinds if issubclass(kind, Settings))
-    return "\n\n".join(settings_table(kind) for kind in kinds)
+    meaning = "A method has the settings of the tables that name it. Any other is refused, wherever it comes from."
+    return "\n\n".join([meaning, *map(settings_table, kinds)])
 
 
 def settings_table(kind: type[Settings]) -> str:
@@ -200,8 +202,8 @@ def settings_table(kind: type[Settings]) -> str:
     shared = specs_of(base) if issubclass(base, Settings) else {}
     added = [spec for name, spec in specs_of(kind).items() if spec != shared.get(name)]
     rows = [f"| `{s.name}` | {default_of(s)} | {s.allowed} | {s.help} |" for s in added]
-    title = f"**{kind.__name__}.** {kind.__doc__}\nMethods: {methods_with(kind)}.\n"
-    return "\n".join([title, "| setting | default | allowed | what it is |", "|---|---|---|---|", *rows])
+    title = fill(f"**{kind.__name__}.** {kind.__doc__} Methods: {methods_with(kind)}.", 118, break_on_hyphens=False)
+    return "\n".join([title, "", "| setting | default | allowed | what it is |", "|---|---|---|---|", *rows])
 
 
 def methods_with(kind: type[Settings]) -> str:
