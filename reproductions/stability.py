@@ -36,7 +36,7 @@ def main() -> None:
     fit.add_argument("features", type=Path)
     fit.add_argument("--out", type=Path, required=True)
     fit.add_argument("--name", required=True)
-    fit.add_argument("--noise", type=float, default=0.0)
+    fit.add_argument("--noise", type=float, default=0.0, help="relative, in what the encoder makes")
     fit.add_argument("--fits", type=int, default=1)
     fit.set_defaults(run=run_fits)
     table = commands.add_parser("table")
