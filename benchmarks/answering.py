@@ -56,7 +56,7 @@ def the_model(options: argparse.Namespace, exact: bool) -> Model:
     if options.model is not None:
         return load_model(options.model, options.device, exact)
     model = model_of(options.backbone, options.device, blank=options.backbone != "efficientnet-lite2")
-    model.exact = exact
+    model.looking.exact = exact
     return model
 
 
@@ -70,7 +70,7 @@ def throughput(model: Model, exact: Model, paths: list[Path], seconds: float, fi
         return sum(1 for _ in Discoverer(with_model).discover_many(paths))
 
     def network() -> int:
-        model.rows(pixels)
+        model.looking.features(pixels)
         return len(pixels)
 
     rates = {
@@ -80,14 +80,13 @@ def throughput(model: Model, exact: Model, paths: list[Path], seconds: float, fi
         "limit: decoding alone": decoding_alone(model, paths, seconds),
         "limit: encoding alone": rate(network, seconds),
     }
-    if model.device.type == "cuda":
+    if model.looking.device.type == "cuda":
         rates["limit: encoding alone, compiled"] = compiled_alone(model, pixels, seconds)
     figures["images_a_second"] = rates
     base = rates["the plain loop"]
     rows = [[name, f"{value:,.0f}", f"{value / base:.1f} x"] for name, value in rates.items()]
-    show(
-        f"{model.settings.backbone}, {model.device}, {model.provenance.precision}", ("what", "images/s", "ratio"), rows
-    )
+    title = f"{model.settings.backbone}, {model.looking.device}, {model.looking.precision}"
+    show(title, ("what", "images/s", "ratio"), rows)
 
 
 def decoding_alone(model: Model, paths: list[Path], seconds: float) -> float:
@@ -95,7 +94,7 @@ def decoding_alone(model: Model, paths: list[Path], seconds: float) -> float:
     cores = os.cpu_count() or 1
     helpers = [Helper() for _ in range(cores)]
     shares = [paths[core::cores][:64] for core in range(cores)]
-    function = partial(resized, preprocess=model.preprocess)
+    function = partial(resized, preprocess=model.looking.preprocess)
     with ThreadPoolExecutor(cores) as pool:
 
         def work() -> int:
@@ -110,9 +109,10 @@ def decoding_alone(model: Model, paths: list[Path], seconds: float) -> float:
 
 def compiled_alone(model: Model, pixels: np.ndarray[Any, Any], seconds: float) -> float:
     """The whole network compiled, bf16, on a batch that is on the device already."""
-    batch = torch.from_numpy(pixels[: model.batch]).to(model.device)
-    stem, network = model.ready_stem, model._ready
-    run = torch.compile(lambda crops: network.rows(stem(crops)), dynamic=False)
+    encoder = model.looking
+    batch = torch.from_numpy(pixels[: encoder.batch]).to(encoder.device)
+    stem, learner = encoder.ready_stem, encoder._ready
+    run = torch.compile(lambda crops: learner.features(stem(crops)), dynamic=False)
 
     def work() -> int:
         with torch.inference_mode(), torch.autocast("cuda", dtype=torch.bfloat16):
@@ -125,7 +125,7 @@ def compiled_alone(model: Model, pixels: np.ndarray[Any, Any], seconds: float) -
 
 
 def plain_loop(model: Model, paths: list[Path]) -> int:
-    p = model.preprocess
+    encoder, p = model.looking, model.looking.preprocess
     transform = v2.Compose(
         [
             v2.Resize(p.resize, v2.InterpolationMode.BICUBIC),
@@ -137,11 +137,11 @@ def plain_loop(model: Model, paths: list[Path]) -> int:
     )
     register = model.register()
     for some in groups(paths, BATCH):
-        images = torch.stack([transform(decode(path)).contiguous() for path in some]).to(model.device)
+        images = torch.stack([transform(decode(path)).contiguous() for path in some]).to(encoder.device)
         with torch.no_grad():
-            rows = model.network.rows(model.trunk(images))
-        for row in register.rows_of(model.encoded(rows.float())):
-            register.assign(row)
+            features = encoder.learner.features(encoder.trunk(images)).float().cpu().numpy()
+        for each in model.transform(features):
+            register.assign(each)
     return len(paths)
 
 
@@ -154,7 +154,7 @@ def latency(model: Model, paths: list[Path], folder: Path, figures: dict[str, An
             times = [time.perf_counter()]
             group = [discoverer._preparing(once=False)(path)]
             times.append(time.perf_counter())
-            group = discoverer._with_rows(group)
+            group = discoverer._with_features(group)
             times.append(time.perf_counter())
             discoverer._discover(group)
             times.append(time.perf_counter())
@@ -173,11 +173,11 @@ def latency(model: Model, paths: list[Path], folder: Path, figures: dict[str, An
 def flips(model: Model, exact: Model, paths: list[Path], figures: dict[str, Any], count: int = 480) -> None:
     """How many bits of a code are others without --exact, and how many depend on what else is in the batch."""
     pixels = np.stack([model.prepare(path) for path in paths[:count]])
-    as_it_is, one_by_one = model.rows(pixels), torch.cat([model.rows(each[None]) for each in pixels])
+    as_it_is, one_by_one = model.encode(pixels), np.concatenate([model.encode(each[None]) for each in pixels])
     figures["flips"] = {}
     rows = []
-    for what, other in (("with --exact", exact.rows(pixels)), ("alone, not among others", one_by_one)):
-        changed = ((as_it_is > 0) != (other > 0)).cpu().numpy()
+    for what, other in (("with --exact", exact.encode(pixels)), ("alone, not among others", one_by_one)):
+        changed = (as_it_is > 0) != (other > 0)
         counts = {"bits": changed.size, "changed": int(changed.sum()), "codes": int(changed.any(1).sum())}
         figures["flips"][what] = counts
         rows.append([what, f"{counts['changed']} of {changed.size:,}", f"{counts['codes']} of {len(pixels)}"])

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from PIL import Image
 
-from firstsight.core.settings import Settings
+from firstsight.core.protocols import SupportFeatures
 from firstsight.data.synthetic import species, write_folder
 from firstsight.encode.devices import pick_device
-from firstsight.model.model import Category, Model
+from firstsight.methods.settings import settings
+from firstsight.model.assemble import assemble
+from firstsight.model.model import Model
 from firstsight.reproduce.provenance import provenance
+from firstsight.train.features import decided
 
 
 def photographs(folder: Path, count: int, side: int = 500) -> list[Path]:
@@ -38,13 +42,13 @@ def photographs(folder: Path, count: int, side: int = 500) -> list[Path]:
 
 def model_of(backbone: str, device: str, blank: bool, categories: int = 100, **changes: Any) -> Model:
     """A model as it would be after training, as far as time is concerned."""
-    settings = Settings(method="phe", backbone=backbone, **changes)
-    named = [Category(f"category {i}", 15) for i in range(categories)]
+    chosen = settings("phe", backbone=backbone, **changes)
     torch.manual_seed(0)
-    model = Model.assemble(settings, named, pick_device(device), blank=blank)
-    model.network.eval()
-    torch.nn.init.normal_(model.network.get_buffer("centres"))
-    return model
+    encoder = assemble(chosen, categories, pick_device(device), blank=blank)
+    encoder.learner.eval()
+    centres = np.random.default_rng(0).standard_normal((categories, chosen.bits), dtype=np.float32)
+    names = tuple(f"category {i}" for i in range(categories))
+    return replace(decided(SupportFeatures(centres, np.arange(categories), names, centres), chosen), encoder=encoder)
 
 
 def size_of(function: Callable[[Path], Any], path: Path) -> tuple[int, ...]:

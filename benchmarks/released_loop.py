@@ -10,22 +10,22 @@ from pathlib import Path
 
 import torch
 from PIL import Image
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, Dataset
 from torchvision.transforms import v2
 
+from firstsight.encode.encoder import TorchEncoder
 from firstsight.methods.phe.losses import total_loss
 from firstsight.methods.phe.model import PHE
 from firstsight.methods.phe.prototypes import category_logits, mask_prototypes
-from firstsight.model.model import Model
 
 EPSILON = 1e-4
 
 
 class Files(Dataset[tuple[Tensor, int]]):
-    def __init__(self, paths: list[Path], labels: list[int], model: Model) -> None:
-        p = model.preprocess
+    def __init__(self, paths: list[Path], labels: list[int], encoder: TorchEncoder) -> None:
+        p = encoder.preprocess
         self.paths, self.labels = paths, labels
         self.transform = v2.Compose(
             [
@@ -46,28 +46,28 @@ class Files(Dataset[tuple[Tensor, int]]):
             return self.transform(picture.convert("RGB")), self.labels[index]
 
 
-def run(model: Model, paths: list[Path], labels: list[int], epochs: int, workers: int) -> int:
+def run(encoder: TorchEncoder, paths: list[Path], labels: list[int], epochs: int, workers: int) -> int:
     """Train for some epochs; how many images that were."""
-    network = model.network.train()
-    assert isinstance(network, PHE)
-    s = model.settings
-    optimiser = torch.optim.AdamW([p for p in network.parameters() if p.requires_grad], lr=s.lr)
-    scaler = torch.amp.GradScaler(model.device.type, enabled=model.device.type == "cuda")
-    half = torch.float16 if model.device.type == "cuda" else torch.bfloat16
+    learner = encoder.learner.train()
+    assert isinstance(learner, PHE)
+    s, device = learner.settings, encoder.device
+    optimiser = torch.optim.AdamW([p for p in learner.parameters() if p.requires_grad], lr=s.lr)
+    scaler = torch.amp.GradScaler(device.type, enabled=device.type == "cuda")
+    half = torch.float16 if device.type == "cuda" else torch.bfloat16
     seen = 0
     for _ in range(epochs):
         loader = DataLoader(
-            Files(paths, labels, model), s.batch_size, shuffle=True, num_workers=workers, drop_last=False
+            Files(paths, labels, encoder), s.batch_size, shuffle=True, num_workers=workers, drop_last=False
         )
         for images, targets in loader:
-            images, targets = images.to(model.device), targets.to(model.device)
-            with torch.autocast(model.device.type, dtype=half, enabled=model.device.type == "cuda"):
-                outputs = network(model.trunk(images))
-            z, prototypes = F.normalize(outputs.features.float()), F.normalize(network.prototypes)
+            images, targets = images.to(device), targets.to(device)
+            with torch.autocast(device.type, dtype=half, enabled=device.type == "cuda"):
+                outputs = learner(encoder.trunk(images))
+            z, prototypes = F.normalize(outputs.shown.float()), F.normalize(learner.points)
             distances = (z[:, None] - prototypes[None]).norm(dim=2)  # (N, m, D) first
             similarities = torch.log((distances + 1) / (distances + EPSILON))
             logits = category_logits(mask_prototypes(similarities, s.theta), s.prototypes)
-            terms = network.losses(outputs, targets)
+            terms = learner.losses(outputs, targets)
             loss = total_loss(F.cross_entropy(logits, targets), terms["L_c"], terms["L_f"], s.alpha, s.beta)
             optimiser.zero_grad()
             scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
@@ -78,18 +78,16 @@ def run(model: Model, paths: list[Path], labels: list[int], epochs: int, workers
     return seen
 
 
-def gpu_work_alone(model: Model, steps: int) -> int:
+def gpu_work_alone(encoder: TorchEncoder, steps: int) -> int:
     """The same steps on one batch that is on the device already."""
-    network: nn.Module = model.network
-    assert isinstance(network, PHE)
-    size = model.preprocess.crop
-    images = torch.rand(model.settings.batch_size, 3, size, size, device=model.device)
-    targets = torch.arange(len(images), device=model.device) % network.categories
-    optimiser = torch.optim.AdamW([p for p in network.parameters() if p.requires_grad], lr=1e-4)
+    learner, device, size = encoder.learner, encoder.device, encoder.preprocess.crop
+    images = torch.rand(learner.settings.batch_size, 3, size, size, device=device)
+    targets = torch.arange(len(images), device=device) % learner.categories
+    optimiser = torch.optim.AdamW([p for p in learner.parameters() if p.requires_grad], lr=1e-4)
     for _ in range(steps):
-        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=model.device.type == "cuda"):
-            outputs = network(model.trunk(images))
-        terms = network.losses(outputs, targets)
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+            outputs = learner(encoder.trunk(images))
+        terms = learner.losses(outputs, targets)
         optimiser.zero_grad()
         terms["total"].backward()  # type: ignore[no-untyped-call]
         optimiser.step()

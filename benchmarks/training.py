@@ -22,7 +22,7 @@ from safetensors.torch import save_file
 from common import keep, model_of, photographs, show, synchronise
 from firstsight.core.protocols import Silent
 from firstsight.encode.backbones import _create
-from firstsight.model.model import Model
+from firstsight.encode.encoder import TorchEncoder
 from firstsight.train.optim import make_optimiser, set_learning_rates
 from firstsight.train.pixels import PixelCache
 from firstsight.train.step import Step
@@ -62,14 +62,14 @@ def measure(options: argparse.Namespace, paths: list[Path], folder: Path) -> dic
     epochs: dict[str, float] = {}
     pixels: PixelCache | None = None
     if options.baseline:
-        model = model_of(options.backbone, options.device, blank, CATEGORIES)
-        rates["the released loop's structure"] = timed(lambda: run(model, paths, labels, 2, os.cpu_count() or 1))
-        rates["its work on the device alone"] = timed(lambda: gpu_work_alone(model, 2 * options.epochs))
+        encoder = model_of(options.backbone, options.device, blank, CATEGORIES).looking
+        rates["the released loop's structure"] = timed(lambda: run(encoder, paths, labels, 2, os.cpu_count() or 1))
+        rates["its work on the device alone"] = timed(lambda: gpu_work_alone(encoder, 2 * options.epochs))
     for views, what in ((0, "fresh crops"), (options.views, f"{options.views} stored views")):
-        model = model_of(options.backbone, options.device, blank, CATEGORIES, cache_trunk=views)
-        pixels = pixels or PixelCache(paths, model.preprocess, Silent())
-        support = Support(labels, pixels, model, Silent())
-        ours, alone = loop(model, support, options.epochs)
+        encoder = model_of(options.backbone, options.device, blank, CATEGORIES, cache_trunk=views).looking
+        pixels = pixels or PixelCache(paths, encoder.preprocess, Silent())
+        support = Support(labels, pixels, encoder, Silent())
+        ours, alone = loop(encoder, support, options.epochs)
         rates |= {f"firstsight, {what}": ours, f"limit of that: steps alone, {what}": alone}
         floors[what], epochs[what] = EPOCHS * len(paths) / alone, len(paths) / ours
     base = next(iter(rates.values()))
@@ -79,13 +79,14 @@ def measure(options: argparse.Namespace, paths: list[Path], folder: Path) -> dic
     return {"images_a_second": rates, "seconds_an_epoch": epochs, "seconds_to_saved_model": whole}
 
 
-def loop(model: Model, support: Support, epochs: int) -> tuple[float, float]:
+def loop(encoder: TorchEncoder, support: Support, epochs: int) -> tuple[float, float]:
     """Images a second over epochs, and of the same steps on one batch again and again."""
-    optimiser = make_optimiser(model.network.parameter_groups(), model.settings)
-    step = Step(model.network, support, optimiser)
+    learner = encoder.learner
+    optimiser = make_optimiser(learner.parameter_groups(), learner.settings)
+    step = Step(learner, support, optimiser)
 
     def epoch(number: int) -> None:
-        set_learning_rates(optimiser, number, model.settings)
+        set_learning_rates(optimiser, number, learner.settings)
         step.begin(number)
         for indices, draws in support.batches(number):
             step(indices, draws)

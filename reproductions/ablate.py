@@ -23,15 +23,15 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from features import load
+from features import Part, load
 
 from firstsight.core.accuracy import strict_accuracy
 from firstsight.core.protocols import CONFIRMED
 from firstsight.core.threads import one_thread
 from firstsight.methods.firstsight import calibration, discriminant, space
 from firstsight.methods.firstsight.calibration import TEACHING, Trial, best_concentration
+from firstsight.methods.firstsight.decision import DIMENSIONS, even
 from firstsight.methods.firstsight.discriminant import Floats, Labels, Projection, category_means, fit_projection
-from firstsight.methods.firstsight.method import DIMENSIONS
 from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.space import Space, fit_space
 from firstsight.methods.simulation import random_thirds, simulated
@@ -58,10 +58,10 @@ class Variant:
     instead: tuple[ModuleType, str, Any] | None = None  # a name of a module, and what it stands for
 
 
-def variants(features: Floats, labels: Labels, once: Floats | None) -> dict[str, Variant]:
-    some = {} if once is None else {"one look": Variant(once)}
-    raw = np.sign(features) * features**2
-    most = float(np.bincount(labels).max())  # rows that a category can have learned from
+def variants(support: Part, once: Part | None) -> dict[str, Variant]:
+    features, raw = evened(support), support.features.astype(np.float64)
+    some = {} if once is None else {"one look": Variant(evened(once))}
+    most = float(np.bincount(support.labels).max())  # images that a category can have learned from
     return {
         "all parts": Variant(features),
         **some,
@@ -80,6 +80,11 @@ def variants(features: Floats, labels: Labels, once: Floats | None) -> dict[str,
     }
 
 
+def evened(part: Part) -> Floats:
+    """Features as the method takes them first: square roots, at length 1."""
+    return even(part.features).astype(np.float64)
+
+
 def leading(features: Floats, labels: Labels, dimensions: int, prior: Prior) -> Space:
     """Without the dimensions in which the means of known categories do not differ."""
     whole, keep = fit_space(features, labels, dimensions, prior), slice(int(labels.max()))
@@ -95,10 +100,10 @@ def fitted_on(
     features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats], parts: space._Parts
 ) -> space._LeftOut:
     """The sums over categories left out, taken over those that the projection was fitted on."""
-    rows = fit_projection(features, labels, axes_of(features))(features)
-    centres, counts = category_means(rows, labels), np.bincount(labels)
+    projected = fit_projection(features, labels, axes_of(features))(features)
+    centres, counts = category_means(projected, labels), np.bincount(labels)
     count = len(counts)
-    scatter = np.square(rows - centres[labels]).sum(axis=0)
+    scatter = np.square(projected - centres[labels]).sum(axis=0)
     means = np.square(centres).sum(axis=0) * count / (count - 1)  # they lie around their own mean
     return space._LeftOut(scatter, len(labels) - count, means, count, float((1 / counts).mean()), led=True)
 
@@ -133,9 +138,9 @@ def main() -> None:
     parser.add_argument("--one-look", type=Path, help="features of the same images without the second look")
     options = parser.parse_args()
     support, _ = load(options.features)
-    once = load(options.one_look)[0].features.astype(np.float64) if options.one_look else None
+    once = load(options.one_look)[0] if options.one_look else None
     made_by = {**asdict(provenance("cpu")), "command": shlex.join(["python", "reproductions/ablate.py", *sys.argv[1:]])}
-    for name, variant in variants(support.features.astype(np.float64), support.labels, once).items():
+    for name, variant in variants(support, once).items():
         concentration, found = score(variant, support.labels)
         line = dict(zip(FIGURES, found.mean(axis=0).tolist(), strict=True))
         shown = "  ".join(f"{key} {value:.2f}" for key, value in line.items())

@@ -21,14 +21,15 @@ from numpy.typing import NDArray
 
 from firstsight.cli.console import Bars
 from firstsight.cli.demo import draw
-from firstsight.core.settings import Settings
+from firstsight.core.protocols import SupportFeatures
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.folder import LabelledImages
 from firstsight.data.source import read_images
-from firstsight.evaluate.stream import encode_images
-from firstsight.methods.catalogue import method
-from firstsight.methods.firstsight.method import Firstsight
-from firstsight.model.model import Category, Model
+from firstsight.encode.many import encode_many
+from firstsight.methods.firstsight.decision import Firstsight
+from firstsight.methods.firstsight.settings import FirstsightSettings
+from firstsight.methods.settings import settings
+from firstsight.model.assemble import assemble
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,9 @@ def load(path: Path) -> tuple[Part, Part]:
 
 
 def fitted(part: Part, seed: int = 0) -> Firstsight:
-    """The method `firstsight`, taught these features."""
-    width, categories = part.features.shape[1], int(part.labels.max()) + 1
-    network = Firstsight(torch.nn.Identity(), width, categories, method("firstsight").settings(seed=seed))
-    with torch.no_grad():
-        network.finish(torch.from_numpy(part.features), torch.from_numpy(part.labels))
-    return network.eval()
-
-
-def rows(network: Firstsight, features: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Features as the fitted network's register compares them."""
-    with torch.no_grad():
-        return np.asarray(network.projected(torch.from_numpy(features)).numpy())
+    """The decision of the method `firstsight`, taught these features."""
+    names = tuple(str(i) for i in range(int(part.labels.max()) + 1))
+    return Firstsight.fit(SupportFeatures(part.features, part.labels, names), settings("firstsight", seed=seed))
 
 
 def main() -> None:
@@ -77,14 +69,12 @@ def main() -> None:
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--once", action="store_true", help="without the second look")
     options = parser.parse_args()
-    settings = method("firstsight").settings(
-        backbone=options.backbone, weights=options.weights, second_look=not options.once
-    )
+    chosen = settings("firstsight", backbone=options.backbone, weights=options.weights, second_look=not options.once)
     with tempfile.TemporaryDirectory() as folder:
         support, query = _moths(Path(folder)) if options.data == "moths" else _split(options.data, options.root)
         held, known = {}, {name: i for i, name in enumerate(support.categories)}
         for name, images in (("support", support), ("query", query)):
-            held[f"{name}_features"] = _encoded(images, settings, options.device, not options.bf16)
+            held[f"{name}_features"] = _encoded(images, chosen, options.device, not options.bf16)
             names = [images.categories[label] for label in images.labels]
             held[f"{name}_labels"] = np.array([known.setdefault(each, len(known)) for each in names])
     np.savez(options.out, **held)
@@ -100,10 +90,10 @@ def _moths(folder: Path) -> tuple[LabelledImages, LabelledImages]:
     return read_images(folder / "support"), read_images(folder / "stream")
 
 
-def _encoded(images: LabelledImages, settings: Settings, device: str, exact: bool) -> NDArray[np.float32]:
-    model = Model.assemble(settings, [Category("all", 1)], torch.device(device), blank=False)
-    model.exact = exact
-    return encode_images(model, images.images, Bars()).features
+def _encoded(images: LabelledImages, chosen: FirstsightSettings, device: str, exact: bool) -> NDArray[np.float32]:
+    encoder = assemble(chosen, len(images.categories), torch.device(device), blank=False)
+    encoder.exact = exact
+    return encode_many(encoder, images.images, Bars())
 
 
 if __name__ == "__main__":

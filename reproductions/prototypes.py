@@ -16,13 +16,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from firstsight.cli.console import Bars
-from firstsight.core.settings import SPECS, Settings
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.folder import LabelledImages
 from firstsight.evaluate.scores import without_nan
-from firstsight.methods.catalogue import method
+from firstsight.methods.settings import all_specs, settings
 from firstsight.model.folder import is_model, load_model, save_model
 from firstsight.model.model import Model
 from firstsight.reproduce.case_studies import case_studies
@@ -54,13 +54,13 @@ def main() -> None:
     else:
         model = trained(support, settings_of(options.settings), options.device)
         save_model(model, options.model)
-    model.exact = True  # figures depend on no batch
+    model.looking.exact = True  # figures depend on no batch
     truth = [query.categories[label] for label in query.labels]
-    found = case_studies(model, PixelCache(query.images, model.preprocess, Bars()), truth, Bars())
+    found = case_studies(model, PixelCache(query.images, model.looking.preprocess, Bars()), truth, Bars())
     command = shlex.join(["python", "reproductions/prototypes.py", *sys.argv[1:]])
     made_by = replace(provenance(options.device), command=command)
-    settings, split = model.settings, split_digest(support, query)
-    run = Run(of.name, settings.method, settings.bits, settings.seed)
+    used, split = model.settings, split_digest(support, query)
+    run = Run(of.name, used.method, getattr(used, "bits", None), used.seed)
     result = {
         "data": of.name,
         "known_categories": len(support.categories),
@@ -69,10 +69,10 @@ def main() -> None:
         **{name: getattr(run, name) for name in ("method", "bits", "seed")},
         **without_nan(asdict(found)),
         **asdict(made_by),
-        "settings": settings.as_dict(),
+        "settings": used.as_dict(),
     }
     if options.ledger is not None:
-        record(options.ledger, Look.of(run, split, made_by, settings.as_dict()))
+        record(options.ledger, Look.of(run, split, made_by, used.as_dict()))
     if options.out is not None:
         options.out.write_text(json.dumps(result, indent=1) + "\n")
     for group, figures in result["groups"].items():
@@ -84,15 +84,15 @@ def of_categories(data: LabelledImages, names: Sequence[str]) -> LabelledImages:
     return data.select([i for i, label in enumerate(data.labels) if label in set(labels)], labels)
 
 
-def settings_of(text: str) -> Settings:
+def settings_of(text: str) -> Any:
     parts = (part.partition("=") for part in text.split())
-    changes = {name: SPECS[name].parse(value, name) for name, _, value in parts}
-    return method(changes.pop("method", "phe")).settings(**changes)
+    changes = {name: all_specs()[name].parse(value, name) for name, _, value in parts}
+    return settings(changes.pop("method", "phe"), **changes)
 
 
-def trained(support: LabelledImages, settings: Settings, device: str) -> Model:
+def trained(support: LabelledImages, chosen: Any, device: str) -> Model:
     """With thumbnails, to look at."""
-    model = fit_images(support, settings, device, Bars())
+    model = fit_images(support, chosen, device, Bars())
     assert model.examples is not None
     model.examples = model.examples.with_pictures(lambda i: support.images[i])
     return model

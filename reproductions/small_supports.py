@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from features import Part, fitted, load, rows
+from features import Part, fitted, load
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from firstsight.core.accuracy import matched, strict_accuracy
+from firstsight.methods.firstsight.decision import even
 
 SIZES = [
     (2, 2), (2, 8), (3, 2), (3, 10), (3, 30), (4, 5), (4, 16), (6, 4), (6, 16), (8, 16), (9, 8), (9, 25), (12, 2),
@@ -68,13 +69,12 @@ class Scene:
 def played(support: Part, scene: Scene) -> dict[str, Any]:
     """Teach, offer what was taught again, and discover the stream."""
     taught, stream = scene.parts(support)
-    network = fitted(taught)
-    names = [str(i) for i in range(network.categories)]
-    register = network.register(names)
-    again = [register.match(row).category for row in rows(network, taught.features)]
-    answers = register.assign_many(rows(network, stream.features))
-    known = stream.labels < network.categories
-    clusters = KMeans(len(np.unique(stream.labels)), n_init=3, random_state=0).fit_predict(stream.features)
+    decision = fitted(taught)
+    register: Any = decision.register()
+    again = [register.match(each).category for each in decision.transform(taught.features)]
+    answers = register.assign_many(decision.transform(stream.features))
+    known = stream.labels < len(decision.names)
+    clusters = KMeans(len(np.unique(stream.labels)), n_init=3, random_state=0).fit_predict(even(stream.features))
     return {
         **vars(scene),
         **_accuracy("", stream.labels, answers.category, known),

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from features import Part, fitted, load, rows
+from features import Part, fitted, load
 
 from firstsight.core.accuracy import strict_accuracy
 from firstsight.core.threads import one_thread
@@ -37,7 +37,7 @@ def main() -> None:
     fit.add_argument("features", type=Path)
     fit.add_argument("--out", type=Path, required=True)
     fit.add_argument("--name", required=True)
-    fit.add_argument("--noise", type=float, default=0.0)
+    fit.add_argument("--noise", type=float, default=0.0, help="relative, in what the encoder makes")
     fit.add_argument("--fits", type=int, default=1)
     fit.set_defaults(run=run_fits)
     table = commands.add_parser("table")
@@ -76,20 +76,20 @@ def with_noise(part: Part, noise: float, generator: np.random.Generator) -> Part
 
 @one_thread()
 def one_fit(support: Part, query: Part) -> dict[str, Any]:
-    network = fitted(support)
-    names = [str(i) for i in range(network.categories)]
-    start, own = network.register(names), rows(network, support.features).astype(np.float64)
-    stream = rows(network, query.features)
+    decision = fitted(support)
+    start: Any = decision.register()
+    own, stream = decision.transform(support.features).astype(np.float64), decision.transform(query.features)
     answers, accuracies = [], []
     for order in random_orders(len(stream), ORDERS):
-        category = network.register(names).assign_many(stream[order]).category
+        register: Any = decision.register()
+        category = register.assign_many(stream[order]).category
         truth = query.labels[order]
-        accuracies.append(100 * strict_accuracy(truth, category, truth < network.categories).all)
+        accuracies.append(100 * strict_accuracy(truth, category, truth < len(decision.names)).all)
         answers.append(category.tolist())
     return {
-        "concentration": float(network.concentration),
-        "sharpness": float(network.sharpness),
-        "log_odds": [float(start.distances(row)[label]) for row, label in zip(own, support.labels, strict=True)],
+        "concentration": decision.concentration,
+        "sharpness": decision.sharpness,
+        "log_odds": [float(start.distances(each)[label]) for each, label in zip(own, support.labels, strict=True)],
         "all": accuracies,
         "answers": answers,
     }

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from firstsight.cli.console import Bars
-from firstsight.core.settings import SPECS, Settings
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.splits import held_out
-from firstsight.methods.catalogue import method
+from firstsight.methods.settings import all_specs, settings
 from firstsight.reproduce.execute import run_many
 from firstsight.reproduce.results import RunResult
 from firstsight.reproduce.runs import Run
@@ -46,8 +45,8 @@ def main() -> None:
         for text in options.variants:
             name, _, changes = text.partition("=")
             if not any(d["data"] == of.name and d["name"] == name and d["fold"] == fold for d in done):
-                settings = settings_of(f"{options.common} {changes}")
-                wanted.append((Run(name, settings.method, settings.bits, fold), settings))
+                chosen = settings_of(f"{options.common} {changes}")
+                wanted.append((Run(name, chosen.method, getattr(chosen, "bits", None), fold), chosen))
         if wanted:
             parts = held_out(support, fold)
             check_parts(*parts)
@@ -60,10 +59,10 @@ def main() -> None:
     print_table([d for d in done if d["data"] == of.name])
 
 
-def settings_of(text: str) -> Settings:
+def settings_of(text: str) -> Any:
     parts = (part.partition("=") for part in text.split())
-    changes = {name: SPECS[name].parse(value, name) for name, _, value in parts}
-    return method(changes.pop("method", "phe")).settings(**changes)
+    changes = {name: all_specs()[name].parse(value, name) for name, _, value in parts}
+    return settings(changes.pop("method", "phe"), **changes)
 
 
 def summary(data: str, result: RunResult) -> dict[str, Any]:

@@ -7,8 +7,10 @@ import re
 import shlex
 from math import comb
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 
@@ -26,9 +28,10 @@ from firstsight.core.errors import (
     StoreError,
     TrainingError,
 )
-from firstsight.core.settings import SPECS
+from firstsight.core.settings import Settings, Spec, specs_of
 from firstsight.data.synthetic import species, write_folder
-from firstsight.methods.catalogue import METHODS
+from firstsight.methods.catalogue import METHODS, method
+from firstsight.methods.settings import all_specs
 from firstsight.reproduce.results import RunResult
 from firstsight.reproduce.run_files import read_results
 from firstsight.reproduce.tables.benchmark import csv
@@ -108,18 +111,29 @@ def test_the_how_to_on_registers_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         exec(compile(block, "register.md", "exec"), {})
 
 
-def test_the_method_in_the_docs_keeps_the_contract(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moths: Path, tiny: dict[str, Any]
+@pytest.mark.parametrize(("place", "name"), [(0, "mine:Centred"), (1, "learned:Directions")])
+def test_the_methods_in_the_docs_keep_the_contract(
+    place: int, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moths: Path, tiny: dict[str, Any]
 ) -> None:
-    (example,) = blocks(ROOT / "docs" / "methods.md", "python")
+    example = blocks(ROOT / "docs" / "methods.md", "python")[place]
     assert len(example.splitlines()) <= 45
-    (tmp_path / "mine.py").write_text(example)
+    (tmp_path / f"{name.split(':')[0]}.py").write_text(example)
     monkeypatch.syspath_prepend(tmp_path)
-    model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **{**tiny, "method": "mine:Directions"})
-    model.exact = True
+    own = {key: value for key, value in tiny.items() if method(name).has(key)}
+    model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **{**own, "method": name})
+    model.looking.exact = True
     images = sorted((moths / "stream").rglob("*.jpg"))[::3]
     check_discoverer(lambda: firstsight.Discoverer(model), images)
     assert firstsight.load(tmp_path / "m", device="cpu", trust=True).register().header() == model.register().header()
+
+
+def test_the_decision_in_the_docs_takes_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text(blocks(ROOT / "docs" / "methods.md", "python")[0])
+    monkeypatch.syspath_prepend(tmp_path)
+    features = np.repeat(np.eye(3, 8, dtype=np.float32), 4, axis=0)
+    model = firstsight.fit_features(features[:8], ["ant"] * 4 + ["bee"] * 4, method="mine:Centred", inside=0.8)
+    answers = list(firstsight.Discoverer(model).discover_many([features[0], features[4], features[8], features[9]]))
+    assert [answer.category for answer in answers] == ["ant", "bee", "new-1", "new-1"]
 
 
 def flags_of(words: list[str]) -> tuple[Any, set[str]]:
@@ -178,9 +192,36 @@ def test_exit_codes_are_documented() -> None:
 # docs/reference.md: tables written from the code
 
 
-def settings_table() -> str:
-    rows = [f"| `{s.name}` | {s.default} | {s.allowed} | {s.help} |" for s in SPECS.values()]
-    return "\n".join(["| setting | default | allowed | what it is |", "|---|---|---|---|", *rows])
+def settings_tables() -> str:
+    """A table for every class of settings: what it adds to those it is made of, and which methods have that."""
+    made_of = [reversed(each.settings_type.mro()) for each in METHODS.values()]
+    kinds = dict.fromkeys(kind for kinds in made_of for kind in kinds if issubclass(kind, Settings))
+    meaning = "A method has the settings of the tables that name it. Any other is refused, wherever it comes from."
+    return "\n\n".join([meaning, *map(settings_table, kinds)])
+
+
+def settings_table(kind: type[Settings]) -> str:
+    base = kind.mro()[1]
+    shared = specs_of(base) if issubclass(base, Settings) else {}
+    added = [spec for name, spec in specs_of(kind).items() if spec != shared.get(name)]
+    rows = [f"| `{s.name}` | {default_of(s)} | {s.allowed} | {s.help} |" for s in added]
+    title = fill(f"**{kind.__name__}.** {kind.__doc__} Methods: {methods_with(kind)}.", 118, break_on_hyphens=False)
+    return "\n".join([title, "", "| setting | default | allowed | what it is |", "|---|---|---|---|", *rows])
+
+
+def methods_with(kind: type[Settings]) -> str:
+    """By name, or where nearly all have these settings, those that do not."""
+    having = [f"`{name}`" for name, each in METHODS.items() if issubclass(each.settings_type, kind)]
+    lacking = [f"`{name}`" for name, each in METHODS.items() if not issubclass(each.settings_type, kind)]
+    if not lacking:
+        return "all"
+    return f"all but {', '.join(lacking)}" if len(lacking) <= 3 else ", ".join(having)
+
+
+def default_of(spec: Spec) -> str:
+    if spec.default is None:
+        return "not given"
+    return str(spec.default).lower() if spec.kind is bool else str(spec.default)
 
 
 def all_commands() -> list[tuple[str, Any]]:
@@ -195,7 +236,7 @@ def options_table() -> str:
     rows = []
     for name, command in all_commands():
         for parameter in command.params:
-            a_setting = name in ("fit", "benchmark", "reproduce") and parameter.name in SPECS
+            a_setting = name in ("fit", "benchmark", "reproduce") and parameter.name in all_specs()
             if parameter.param_type_name == "option" and not a_setting and "--help" not in parameter.opts:
                 rows.append(f"| `{name}` | `{', '.join(parameter.opts)}` | {parameter.help} |")
     return "\n".join(["| command | option | what it does |", "|---|---|---|", *rows])
@@ -208,7 +249,7 @@ def test_every_command_is_in_the_reference() -> None:
 
 
 def methods_table() -> str:
-    rows = [f"| `{name}` | " + " | ".join(cells(method)[1:]) + " |" for name, method in METHODS.items()]
+    rows = [f"| `{name}` | " + " | ".join(cells(each)[1:]) + " |" for name, each in METHODS.items()]
     return "\n".join([f"| {' | '.join(HEADER)} |", "|" + "---|" * len(HEADER), *rows])
 
 
@@ -266,7 +307,7 @@ def test_the_table_of_everything_is_up_to_date(data: str) -> None:
 @pytest.mark.parametrize(
     ("page", "name", "table"),
     [
-        ("docs/reference.md", "settings", settings_table()),
+        ("docs/reference.md", "settings", settings_tables()),
         ("docs/reference.md", "options", options_table()),
         ("docs/methods.md", "methods", methods_table()),
         ("docs/results.md", "cub", results_table("cub", longer=False)),

@@ -21,13 +21,16 @@ from firstsight.data.folder import read_folder
 from firstsight.data.pack import write_pack
 from firstsight.data.synthetic import species
 from firstsight.encode import backbones
-from firstsight.model import model as methods_model
+from firstsight.methods import settings as methods_settings
+from firstsight.methods.catalogue import method as method_of
+from firstsight.model import assemble
 from firstsight.register.statistics import Spread, StatisticsRegister
-from firstsight.reproduce import task
+from firstsight.reproduce import runs, task
 from firstsight.store.store import Arrival, Store
 from swatches import COLOURS, write_swatches
 
-SETTINGS = {"EPOCHS": 1, "FEATURE_DIM": 32, "HASH_HIDDEN": 64, "BATCH_SIZE": 8, "DEVICE": "cpu"}
+SETTINGS = {"epochs": 1, "feature_dim": 32, "hash_hidden": 64, "batch_size": 8}
+OWN = ("mine.py", "learned.py")  # methods that docs/methods.md shows
 
 
 def fill(home: Path, swatches: Path, sure_model: Path, tiny: dict[str, Any]) -> None:
@@ -52,8 +55,8 @@ def fill(home: Path, swatches: Path, sure_model: Path, tiny: dict[str, Any]) -> 
         write_pack(read_folder(home / "many"), home / f"{pack}.tar", 64, Silent())
     downloads(home / "downloads", swatches / "stream")
     (home / "imagenet100.txt").write_text("\n".join(COLOURS))
-    (example,) = blocks(ROOT / "docs" / "methods.md", "python")
-    (home / "mine.py").write_text(example)
+    for name, example in zip(OWN, blocks(ROOT / "docs" / "methods.md", "python"), strict=True):
+        (home / name).write_text(example)
     statistics(home / "unsure.db")
     for name in ("cub", "cub-once", "pets"):
         clouds(home / f"{name}.npz")
@@ -103,15 +106,20 @@ def clouds(path: Path) -> None:
 
 def make_small(monkeypatch: pytest.MonkeyPatch, tiny: dict[str, Any]) -> None:
     """Tiny networks behind every backbone's name, few categories, and settings for a second of training."""
-    for name, value in {**SETTINGS, "IMAGE_SIZE": tiny["image_size"]}.items():
-        monkeypatch.setenv(f"FIRSTSIGHT_{name}", str(value))
-    build = backbones.build
+    monkeypatch.setenv("FIRSTSIGHT_DEVICE", "cpu")
+    build, settings = backbones.build, methods_settings.settings
+
+    def small_unless_given(method: str = methods_settings.DEFAULT, **given: Any) -> Any:
+        small = {**SETTINGS, "image_size": tiny["image_size"]}
+        return settings(method, **{name: value for name, value in small.items() if method_of(method).has(name)} | given)
 
     def tiny_instead(name: str, image_size: int, stages: int, weights: str | None = None, **how: Any) -> Any:
         assert name in backbones.SHORTCUTS or timm.is_model(name), name
         return build(tiny["backbone"], tiny["image_size"], stages, tiny["weights"], **how)
 
-    monkeypatch.setattr(methods_model, "build", tiny_instead)
+    monkeypatch.setattr(methods_settings, "settings", small_unless_given)
+    monkeypatch.setattr(runs, "settings", small_unless_given)
+    monkeypatch.setattr(assemble, "build", tiny_instead)
     monkeypatch.setattr(task, "build", tiny_instead)
     for name in ("cub", "pets"):
         few = replace(benchmarks.BENCHMARKS[name], categories=8, known=(0, 1, 2, 3), unknown=(4, 5, 6, 7), images=None)

@@ -51,7 +51,7 @@ def provide(words: Sequence[str], given: Path, home: Path) -> None:
         shutil.copy(given / "unsure.db", home / "moths.db")  # a register that can tell how sure it is
     flags = ("--out", "--register") if words[1] == "discover" else ("--out",)
     made = words[3:4] if words[1] == "pack" else [after for word, after in pairwise(words) if word in flags]
-    wanted = {part for word in words[2:] if word not in made for part in word.split(",")} | {"mine.py"}
+    wanted = {part for word in words[2:] if word not in made for part in word.split(",")} | {*readers.OWN}
     for path in sorted([*given.iterdir(), *given.glob("*/*")], reverse=True):
         name = str(path.relative_to(given))
         if (home / name).exists() or not any(word == name or word.startswith(f"{name}/") for word in wanted):

@@ -9,6 +9,8 @@ from firstsight.core.settings import ImageSettings, setting
 
 @dataclass(frozen=True, kw_only=True)
 class FirstsightSettings(ImageSettings):
+    """How our own method looks at the images."""
+
     second_look: bool = setting(
         True, "encode what stands out a second time, enlarged, at twice the time (where the backbone is a CNN)"
     )
