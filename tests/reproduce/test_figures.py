@@ -205,7 +205,10 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     assert "firstsight[plots]" in caught.value.remedy
 
 
-def test_saying_what_is_on_a_figure_needs_no_matplotlib() -> None:
-    script = "import sys, firstsight.reproduce.catalogue; print('matplotlib' in sys.modules)"
+def test_tables_and_what_is_on_figures_need_neither_matplotlib_nor_torch() -> None:
+    script = (
+        "import sys, firstsight.reproduce.catalogue, firstsight.reproduce.run_files\n"
+        "print([name for name in ('matplotlib', 'torch', 'sklearn') if name in sys.modules])"
+    )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "False"
+    assert result.stdout.strip() == "[]"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from math import isnan
@@ -149,3 +152,34 @@ def test_a_result_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 def test_the_headline_is_of_the_methods_own_rule() -> None:
     result = replace(a_result(), rows={"nearest": [a_row(share=0.3)], "reference": [a_row(share=0.2)]})
     assert RunResult.from_line(result.to_line()).headline.accuracy.all == 0.3
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from run_results import a_result
+from firstsight.reproduce.run_files import RunFile
+file = RunFile(Path(sys.argv[1]), "cub")
+with file.alone():
+    for seed in range(10**6):
+        file.append(a_result(seed=seed))
+        print(seed, flush=True)
+"""
+
+
+def test_a_killed_writer_leaves_whole_results_and_no_lock(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as writer:
+        assert writer.stdout is not None
+        said = [int(writer.stdout.readline()) for _ in range(20)]
+        with pytest.raises(DataError, match="another benchmark"), RunFile(tmp_path, "cub").alone():
+            pass
+        writer.kill()
+        said += [int(line) for line in writer.stdout]
+    file = RunFile(tmp_path, "cub")
+    with file.alone():
+        seeds = [run.seed for run in file.read()]
+        assert seeds[: len(said)] == said  # what was said to be there is there
+        file.append(a_result(seed=-1))
+    assert [run.seed for run in file.read()] == [*seeds, -1]

@@ -55,10 +55,9 @@ def reproduce(
     Without --root it is drawn from the runs that are there. Settings given here are for all runs.
     """
     configure(quiet, verbose)
-    from firstsight.reproduce.benchmark import Harness
     from firstsight.reproduce.catalogue import REPRODUCTIONS, reproductions
     from firstsight.reproduce.figures.style import require_matplotlib
-    from firstsight.reproduce.reproduction import check_runs, make_runs, write
+    from firstsight.reproduce.reproduction import check_runs, write
     from firstsight.reproduce.run_files import read_results
 
     if listed or not names:
@@ -73,11 +72,9 @@ def reproduce(
     if given and not roots:
         raise SettingsError(f"{next(iter(given))} is a setting of new runs", "give --root too, or leave it out")
     given = {**{name: value for name, value in from_environment(all_specs()).items() if name not in TAKEN}, **given}
-    harness = Harness(target, given, ledger, orders, same_orders=False, device=device, jobs=jobs, progress=Bars())
-    for i, path in enumerate(roots):
-        for count, (result, total) in enumerate(make_runs(entries, chosen[i], path, seeds, harness), start=1):
-            announce(result, count, total)
-            chosen[i] = result.run.data  # as those of inat:Aves go by inat-aves
+    how = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs}
+    if roots:
+        chosen = [_run(entries, *each, seeds, given, target, how) for each in zip(chosen, roots, strict=True)]
     found = [result for result in read_results(target, every=True) if not chosen or result.run.data in chosen]
     check_runs(entries, found, f"{target} has no runs{f' on {data}' if data else ''}")
     for entry in entries:
@@ -90,6 +87,27 @@ def reproduce(
         if entry.methods:
             say(f" {_missing(entry, found, chosen, seeds, given)}")
         say(f" written to {files[0]}, {', '.join(path.suffix for path in files[1:])}")
+
+
+def _run(
+    entries: Sequence[Reproduction],
+    data: str,
+    root: Path,
+    seeds: int,
+    given: dict[str, Any],
+    target: Path,
+    how: dict[str, Any],
+) -> str:
+    """Make what is missing on one data set, and say what each run came to. The name that the data set goes by."""
+    from firstsight.reproduce.benchmark import Harness, benchmark_data
+    from firstsight.reproduce.reproduction import all_wanted
+
+    harness = Harness(target, given, same_orders=False, progress=Bars(), **how)
+    results = benchmark_data(data, root, lambda name: all_wanted(entries, name, seeds, given), harness)
+    for count, (result, total) in enumerate(results, start=1):
+        announce(result, count, total)
+        data = result.run.data  # as inat:Aves goes by inat-aves
+    return data
 
 
 def _missing(

@@ -7,7 +7,7 @@ does. The last epoch is reported. Every run that looks at a query stream is writ
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from firstsight.core.errors import SettingsError
 from firstsight.core.protocols import Progress, Silent
 from firstsight.core.settings import specs_of
+from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.folder import LabelledImages
 from firstsight.data.splits import Split
 from firstsight.evaluate.orders import RANDOM_ORDERS
@@ -58,6 +59,23 @@ def benchmark(wanted: Sequence[Run], split: Split, images: LabelledImages, harne
         if count == 0:  # only now is it known to be the split of what is there
             split.save(beside)
         yield result
+
+
+def benchmark_data(
+    data: str, root: Path, wanted: Callable[[str], Sequence[Run]], harness: Harness
+) -> Iterator[tuple[RunResult, int]]:
+    """Make what is missing on a data set, under every share of known categories; each result, and how many it will be.
+
+    `wanted` says which runs, by the name that the data set goes by.
+    """
+    of, images = open_data(data, root)
+    for text in images.left_out:
+        harness.progress.note(text)
+    every = wanted(of.name)
+    for share in dict.fromkeys(run.known_share for run in every):
+        own = [run for run in every if run.known_share == share]
+        for result in benchmark(own, split_of(of, images, share=share), images, harness):
+            yield result, len(every)
 
 
 def _results(

@@ -14,8 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from firstsight._version import __version__
 from firstsight.core.files import disk_errors
 from firstsight.reproduce.runs import Run
@@ -57,6 +55,8 @@ class Look:
 
 def provenance(device: str) -> MadeBy:
     """Who would make a figure now, with this command."""
+    import torch  # results are read, and tables made of them, without it
+
     cuda = torch.cuda.is_available() and device != "cpu"
     return MadeBy(
         commit=_commit(),

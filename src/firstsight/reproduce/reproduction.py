@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from firstsight.core.errors import DataError
 from firstsight.core.files import write_file
-from firstsight.data.benchmarks import open_data, split_of
 from firstsight.methods.settings import all_specs
-from firstsight.reproduce.benchmark import Harness, benchmark
 from firstsight.reproduce.figures.charts import Figure
 from firstsight.reproduce.results import RunResult
 from firstsight.reproduce.runs import USUAL_SHARE, Run, runs
@@ -74,18 +72,9 @@ class Reproduction:
         return f"{trainings} training{plural} on each data set, {minutes} min of a GPU"
 
 
-def make_runs(
-    entries: Sequence[Reproduction], data: str, root: Path, seeds: int, harness: Harness
-) -> Iterator[tuple[RunResult, int]]:
-    """Run what these lack on one data set, whose images and runs they share: every result, and how many it will be."""
-    of, images = open_data(data, root)
-    for text in images.left_out:
-        harness.progress.note(text)
-    wanted = list(dict.fromkeys(run for entry in entries for run in entry.wanted(of.name, seeds, harness.changes)))
-    for share in dict.fromkeys(run.known_share for run in wanted):
-        own = [run for run in wanted if run.known_share == share]
-        for result in benchmark(own, split_of(of, images, share=share), images, harness):
-            yield result, len(wanted)
+def all_wanted(entries: Sequence[Reproduction], data: str, seeds: int, changes: Mapping[str, Any]) -> list[Run]:
+    """The runs of several on one data set, each once."""
+    return list(dict.fromkeys(run for entry in entries for run in entry.wanted(data, seeds, changes)))
 
 
 def check_runs(entries: Sequence[Reproduction], results: Sequence[RunResult], where: str) -> None:

@@ -40,7 +40,6 @@ def draw(figure: Figure) -> Drawn:
     """Both forms of a figure."""
     with rc_context(RC):
         page = _chart(figure) if isinstance(figure, Chart) else _square(figure)
-        page.canvas.draw()
         png, svg = io.BytesIO(), io.BytesIO()
         page.savefig(png, format="png", dpi=PNG_DOTS, metadata={"Software": None})
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
