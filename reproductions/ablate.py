@@ -24,6 +24,7 @@ from unittest.mock import patch
 
 import numpy as np
 from features import load
+from firstsight.methods.firstsight.method import DIMENSIONS
 
 from firstsight.core.accuracy import strict_accuracy
 from firstsight.core.protocols import CONFIRMED
@@ -31,7 +32,6 @@ from firstsight.core.threads import one_thread
 from firstsight.methods.firstsight import calibration, discriminant, space
 from firstsight.methods.firstsight.calibration import TEACHING, Trial, best_concentration
 from firstsight.methods.firstsight.discriminant import Floats, Labels, Projection, category_means, fit_projection
-from firstsight.methods.firstsight.method import DIMENSIONS
 from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.space import Space, fit_space
 from firstsight.methods.simulation import random_thirds, simulated

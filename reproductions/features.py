@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from firstsight.methods.firstsight.method import Firstsight
 from numpy.typing import NDArray
 
 from firstsight.cli.console import Bars
@@ -27,7 +28,6 @@ from firstsight.data.folder import LabelledImages
 from firstsight.data.source import read_images
 from firstsight.evaluate.stream import encode_images
 from firstsight.methods.catalogue import method
-from firstsight.methods.firstsight.method import Firstsight
 from firstsight.model.model import Category, Model
 
 

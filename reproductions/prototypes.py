@@ -14,12 +14,12 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from firstsight.cli.console import Bars
-from firstsight.core.settings import SPECS, Settings
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.folder import LabelledImages
-from firstsight.methods.catalogue import method
+from firstsight.methods.settings import all_specs, settings
 from firstsight.model.folder import is_model, load_model, save_model
 from firstsight.model.model import Model
 from firstsight.reproduce.benchmark import split_digest
@@ -50,7 +50,7 @@ def main() -> None:
     else:
         model = trained(support, settings_of(options.settings), options.device)
         save_model(model, options.model)
-    model.exact = True  # figures depend on no batch
+    model.looking.exact = True  # figures depend on no batch
     truth = [query.categories[label] for label in query.labels]
     result = {
         "data": of.name,
@@ -58,7 +58,7 @@ def main() -> None:
         "known_share": 50,
         "split": split_digest(support, query),
         **{name: getattr(model.settings, name) for name in ("method", "bits", "seed")},
-        **cases(model, PixelCache(query.images, model.preprocess, Bars()), truth, Bars()),
+        **cases(model, PixelCache(query.images, model.looking.preprocess, Bars()), truth, Bars()),
         **provenance(options.device),
         "command": shlex.join(["python", "reproductions/prototypes.py", *sys.argv[1:]]),
         "settings": model.settings.as_dict(),
@@ -76,13 +76,14 @@ def of_categories(data: LabelledImages, names: Sequence[str]) -> LabelledImages:
     return data.select([i for i, label in enumerate(data.labels) if label in set(labels)], labels)
 
 
-def settings_of(text: str) -> Settings:
+def settings_of(text: str) -> Any:
     parts = (part.partition("=") for part in text.split())
-    changes = {name: SPECS[name].parse(value, name) for name, _, value in parts}
-    return method(changes.pop("method", "phe")).settings(**changes)
+    specs = all_specs()
+    changes = {name: specs[name].parse(value, name) for name, _, value in parts}
+    return settings(**{"method": "phe", **changes})
 
 
-def trained(support: LabelledImages, settings: Settings, device: str) -> Model:
+def trained(support: LabelledImages, settings: Any, device: str) -> Model:
     """With thumbnails, to look at."""
     model = fit_images(support, settings, device, Bars())
     assert model.examples is not None

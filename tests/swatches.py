@@ -63,7 +63,9 @@ def _before_the_last_layer(model: Model) -> Tensor:
     """What the hash head makes of each colour, up to its last layer (8, 256)."""
     seen: list[Tensor] = []
     encoder = model.looking
-    hook = encoder.learner.get_submodule("hash_head.last").register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    hook = encoder.learner.get_submodule("hash_head.last").register_forward_pre_hook(
+        lambda _, given: seen.append(given[0])
+    )
     size = encoder.preprocess.crop
     plain = [np.full((size, size, 3), colour, np.uint8) for colour, _ in COLOURS.values()]
     encoder.learner.eval().features(encoder.stem(np.stack(plain)))

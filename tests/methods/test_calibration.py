@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from clouds import clouds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import approx_fprime
 
+from clouds import clouds
 from firstsight.core.protocols import SupportFeatures
 from firstsight.methods.firstsight.calibration import _weighed_loss, best_concentration, best_sharpness, calibrated
 from firstsight.methods.firstsight.corrected import NEVER, Corrected, corrected

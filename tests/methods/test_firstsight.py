@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from clouds import clouds
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tiny_settings import tiny_for
 
 import firstsight
+from clouds import clouds
 from firstsight.core.protocols import SupportFeatures
 from firstsight.methods.firstsight.calibration import Calibration, calibrated
 from firstsight.methods.firstsight.decision import Firstsight
@@ -25,6 +24,7 @@ from firstsight.methods.simulation import ALWAYS, MUCH_MORE, evenly, random_thir
 from firstsight.register.assignments import Assignments
 from firstsight.register.kinds import of_header
 from firstsight.store.store import Store
+from tiny_settings import tiny_for
 
 
 def fitted(features: NDArray[Any], labels: NDArray[np.int64]) -> Firstsight:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tiny_settings import tiny_for
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -23,6 +22,7 @@ from firstsight.methods.later.sync import Marks
 from firstsight.methods.later.talon import margin_loss
 from firstsight.methods.simulation import withheld
 from firstsight.register.niw import NiwRegister
+from tiny_settings import tiny_for
 
 LATER = ["dp-boa", "age", "talon", "talon-p", "sync", "online-clustering"]
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tiny_settings import tiny_for
 from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
@@ -33,6 +32,7 @@ from firstsight.methods.reach import chosen_reach
 from firstsight.methods.settings import settings as settings_of
 from firstsight.pages.gallery import as_page
 from firstsight.register.features import FeatureRegister
+from tiny_settings import tiny_for
 
 ON_THE_FLY = [name for name, each in METHODS.items() if each.on_the_fly]
 
@@ -40,7 +40,7 @@ ON_THE_FLY = [name for name, each in METHODS.items() if each.on_the_fly]
 def settings_for(name: str, tiny: dict[str, Any], **changes: Any) -> Any:
     bits = {"bits": 16} if method(name).bits == "powers of two" else {}
     told = {"expected_categories": 8} if name == "phe-paper" else {}
-    return settings_of(**tiny_for(name, {**tiny, "epochs": 2}), **bits, **{**told, **changes})
+    return settings_of(**tiny_for(name, {**tiny, "epochs": 2}, **bits, **told, **changes))
 
 
 @pytest.fixture

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 import timm
 import torch
-from colours import colour_model
 from numpy.typing import NDArray
 from PIL import Image
 from safetensors.torch import save_file
-from tiny_settings import tiny_for
 
 import firstsight
+from colours import colour_model
 from firstsight.cli.explain import drawn
 from firstsight.core.errors import ModelError
 from firstsight.core.protocols import Features
@@ -28,6 +27,7 @@ from firstsight.methods.baselines.leader import ClassMeans
 from firstsight.model.examples import SIDE, Examples, choose
 from firstsight.model.folder import save_model
 from firstsight.pages.gallery import as_page, remarks
+from tiny_settings import tiny_for
 
 
 def test_a_prototype_is_shown_by_the_support_image_most_like_it() -> None:

@@ -29,6 +29,7 @@ NASTY = '<script>alert("x")</script> & Söhne'
 def cases() -> list[Evidence]:
     model = colour_model()
     model.categories = (Category(NASTY, 1), model.categories[1])
+    model.decision = replace(model.decision, names=tuple(model.names))
     numbers = np.arange(6)
     kept = Examples(numbers // 3, numbers, numbers // 3, numbers)
     model.examples = kept.with_pictures(lambda i: painted((40 * i, 0, 0)))
@@ -120,6 +121,7 @@ def luminance(colour: str) -> float:
 def test_the_gallery_points_out_what_is_of_little_use() -> None:
     model = colour_model()
     model.categories = (Category(NASTY, 1), model.categories[1])
+    model.decision = replace(model.decision, names=tuple(model.names))
     category = wins = np.arange(6) // 3
     kept = Examples(category, np.array([0, 0, 2, 3, 4, 2]), np.array([0, 0, 0, 1, 1, 0]), wins)
     model.examples = kept.with_pictures(lambda i: painted((40 * i, 0, 0)))
