@@ -17,6 +17,7 @@ from PIL import Image
 from torch import Tensor
 
 import firstsight
+from firstsight.methods.decisions import CodeDecision
 from firstsight.methods.phe.model import PHE
 from firstsight.model.folder import save_model
 from firstsight.model.model import Model
@@ -55,6 +56,7 @@ def sure_model(support: Path, settings: dict[str, Any], out: Path) -> Path:
         weights: Tensor = torch.linalg.lstsq(_before_the_last_layer(model), codes).solution.T
         learner.hash_head.last.weight.copy_(weights)
     known = codes[: len(KNOWN)].numpy()
+    assert isinstance(model.decision, CodeDecision)
     save_model(replace(model, decision=replace(model.decision, centres=known)), out)
     return out
 

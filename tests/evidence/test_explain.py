@@ -20,6 +20,7 @@ from colours import PURPLE, RED, SIDE, colour_model, painted
 from firstsight.core.errors import ImageError, StoreError
 from firstsight.evidence.evidence import Similar
 from firstsight.evidence.points import summed, top
+from firstsight.methods.decisions import CodeDecision
 from firstsight.store.store import Store
 
 
@@ -63,6 +64,7 @@ def test_close_to_two_and_inside_neither() -> None:
     """Green alone sets the second bit only: two away from red's 1001 would be three; blue's 0010 is two."""
     model = colour_model()
     centres = np.array([[1, -1, -1, -1], [-1, -1, 1, -1]], dtype=np.float32)
+    assert isinstance(model.decision, CodeDecision)
     model = replace(model, decision=replace(model.decision, centres=centres))
     found = firstsight.explain(model, painted((0, 255, 0)))
     assert found.answer.category is None

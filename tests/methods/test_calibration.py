@@ -19,6 +19,7 @@ from firstsight.methods.firstsight.corrected import NEVER, Corrected, corrected
 from firstsight.methods.firstsight.decision import Firstsight
 from firstsight.methods.firstsight.prior import Prior
 from firstsight.methods.firstsight.settings import FirstsightSettings
+from firstsight.register.assignments import Assignments
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 
@@ -116,7 +117,8 @@ def test_a_fit_hardly_changes_where_features_hardly_do(scene: str) -> None:
 @pytest.mark.parametrize(("categories", "images"), [(2, 2), (2, 12), (3, 4), (4, 16), (6, 4), (8, 16)])
 def test_small_support_sets_know_their_own_images_and_discover(categories: int, images: int) -> None:
     """What was taught is offered again; then five more of each category arrive, and of as many new ones."""
-    features, labels = clouds(2 * categories, images + 5, width=40, apart=2.0)
+    drawn, labels = clouds(2 * categories, images + 5, width=40, apart=2.0)
+    features = drawn.astype(np.float32)
     taught = (labels < categories) & (np.arange(len(labels)) % (images + 5) < images)
     decision = _fitted(features[taught], labels[taught])
     register = decision.register()
@@ -125,6 +127,7 @@ def test_small_support_sets_know_their_own_images_and_discover(categories: int, 
     ]
     arriving = np.random.default_rng(0).permutation(np.flatnonzero(~taught))
     answers = register.assign_many(decision.transform(features[arriving]))
+    assert isinstance(answers, Assignments)
     known = labels[arriving] < categories
     assert (answers.category[known] == labels[arriving][known]).mean() > 0.8
     assert (answers.category[~known] >= categories).mean() > 0.8
