@@ -1,6 +1,6 @@
 """Small things many tests need: images, a tiny backbone saved by the tests themselves, a trained model and a sure one.
 
-A test that needs certain answers takes `swatches` and `sure_model`: those of a network trained for a second depend on
+A test that needs certain answers takes `swatches` and `sure_model`: those of a learner trained for a second depend on
 the last bit of a float, which belongs to the machine.
 """
 

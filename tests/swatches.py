@@ -1,12 +1,13 @@
 """Plain colours, and a model that tells them apart by far: what it answers is the same on every machine.
 
-A tiny network that was trained for a second has hash features so close to zero that rounding decides its codes. Here
+A tiny learner that was trained for a second has hash features so close to zero that rounding decides its codes. Here
 every colour has a code chosen by hand, and the last layer is solved for it: hash features are -1 or 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from PIL import Image
 from torch import Tensor
 
 import firstsight
+from firstsight.methods.decisions import CodeDecision
 from firstsight.methods.phe.model import PHE
 from firstsight.model.folder import save_model
 from firstsight.model.model import Model
@@ -47,24 +49,27 @@ def write_swatches(folder: Path, names: Mapping[str, str], shades: Iterable[int]
 def sure_model(support: Path, settings: dict[str, Any], out: Path) -> Path:
     """A model folder in which every colour has its code."""
     model = firstsight.fit(support, device="cpu", **{**settings, "epochs": 1, "bits": 12})
-    network = model.network
-    assert isinstance(network, PHE)
+    learner = model.looking.learner
+    assert isinstance(learner, PHE)
     codes = torch.tensor([[2.0 * int(bit) - 1 for bit in code.replace(" ", "")] for _, code in COLOURS.values()])
     with torch.no_grad():
         weights: Tensor = torch.linalg.lstsq(_before_the_last_layer(model), codes).solution.T
-        network.hash_head.last.weight.copy_(weights)
-        network.centres.copy_(codes[: len(KNOWN)])
-    save_model(model, out)
+        learner.hash_head.last.weight.copy_(weights)
+    known = codes[: len(KNOWN)].numpy()
+    assert isinstance(model.decision, CodeDecision)
+    save_model(replace(model, decision=replace(model.decision, centres=known)), out)
     return out
 
 
 def _before_the_last_layer(model: Model) -> Tensor:
     """What the hash head makes of each colour, up to its last layer (8, 256)."""
     seen: list[Tensor] = []
-    network = model.network
-    hook = network.get_submodule("hash_head.last").register_forward_pre_hook(lambda _, given: seen.append(given[0]))
-    size = model.preprocess.crop
+    encoder = model.looking
+    hook = encoder.learner.get_submodule("hash_head.last").register_forward_pre_hook(
+        lambda _, given: seen.append(given[0])
+    )
+    size = encoder.preprocess.crop
     plain = [np.full((size, size, 3), colour, np.uint8) for colour, _ in COLOURS.values()]
-    network.eval().rows(model.stem(np.stack(plain)))
+    encoder.learner.eval().features(encoder.stem(np.stack(plain)))
     hook.remove()
     return seen[0]

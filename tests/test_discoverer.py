@@ -14,7 +14,7 @@ import firstsight
 from firstsight.checks import check_discoverer
 from firstsight.core.errors import ImageError, StoreError
 from firstsight.data.folder import walk
-from firstsight.discoverer import GROUP
+from firstsight.encode.many import GROUP
 from firstsight.model.model import Model
 from firstsight.store.events import Assigned
 from firstsight.store.store import Store

@@ -14,10 +14,10 @@ from swatches import COLOURS, KNOWN
 def test_every_swatch_is_far_from_another_code(sure_model: Path, swatches: Path) -> None:
     model = firstsight.load(sure_model, device="cpu")
     images = [*walk(swatches / "stream"), *walk(swatches / "support")]
-    rows = model.encode([model.prepare(image) for image in images]).features
-    assert np.abs(rows).min() > 0.5
-    for row, image in zip(rows, images, strict=True):
-        assert "".join(str(int(value > 0)) for value in row) == COLOURS[image.parent.name][1].replace(" ", "")
+    features = model.encode([model.prepare(image) for image in images])
+    assert np.abs(features).min() > 0.5
+    for feature, image in zip(features, images, strict=True):
+        assert "".join(str(int(value > 0)) for value in feature) == COLOURS[image.parent.name][1].replace(" ", "")
 
 
 def test_at_radius_0_every_new_colour_is_a_category(sure_model: Path, swatches: Path) -> None:

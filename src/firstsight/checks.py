@@ -1,7 +1,7 @@
 """The contract every encoder and decision keep together, as a function anyone can run on theirs.
 
 `check_discoverer` raises AssertionError with the clause that broke; it needs a way to make fresh discoverers and
-some images.
+some images, or features.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from firstsight.core.protocols import Assignment
 from firstsight.data.images import ImageLike
-from firstsight.discoverer import Discoverer
+from firstsight.discoverer import Discoverer, is_feature
 from firstsight.register.kinds import of_header
 from firstsight.store.store import Store
 
@@ -153,5 +153,8 @@ def _store(discoverer: Discoverer) -> Store:
 
 
 def _features(discoverer: Discoverer, images: Sequence[ImageLike]) -> NDArray[Any]:
+    """What the register compares, of images or of features."""
     model = discoverer.model
+    if all(is_feature(image) for image in images):
+        return model.transform(np.asarray(images, dtype=np.float32))
     return model.transform(model.encode([model.prepare(image) for image in images]))

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.core.errors import ImageError
+from firstsight.core.errors import ImageError, ModelError
 from firstsight.core.protocols import Assignment, Discovering, Register
 from firstsight.core.threads import one_thread
 from firstsight.data.ahead import ahead, or_error
@@ -43,11 +43,6 @@ class Prepared(NamedTuple):
     picture: ImageLike | None = None
     given: NDArray[np.float32] | None = None  # a feature, as it came
     feature: Any = None  # as the register compares it
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether its feature is still to be made."""
-        return self.pixels is not None or self.given is not None
 
 
 Decide: TypeAlias = Callable[[list[Prepared]], Sequence[Assignment]]
@@ -117,7 +112,7 @@ class Discoverer:
 
     def predict_one(self, image: Given) -> Assignment:
         """What this image is; `category` is None where it would found a new one. Changes nothing."""
-        return self._predict(self._with_features([self._preparing(once=False)(image)]))[0]
+        return self._predict(self._with_feature(self._preparing(once=False)(image)))[0]
 
     def discover_one(self, image: Given, source: str | None = None) -> Assignment:
         """What this image is, a new category registered on the spot if it fits none; kept before this returns.
@@ -125,9 +120,8 @@ class Discoverer:
         `source` is how the store is to call an image that is no file.
         """
         prepared = self._preparing(self.once)(image)
-        return self._discover(self._with_features([prepared if source is None else prepared._replace(source=source)]))[
-            0
-        ]
+        named = prepared if source is None else prepared._replace(source=source)
+        return self._discover(self._with_feature(named))[0]
 
     @overload
     def predict_many(self, images: Iterable[Given], errors: Literal["raise"] = "raise") -> Answers: ...
@@ -198,21 +192,33 @@ class Discoverer:
             return Prepared(source, content, picture=picture)
         return Prepared(source, content, _pixels(self.model.prepare, picture, describe(image)))
 
+    def _with_feature(self, prepared: Prepared) -> list[Prepared]:
+        """A group of one, with its feature; ImageError where it can have none."""
+        (each,) = self._with_features([prepared])
+        if isinstance(each, ImageError):
+            raise each
+        return [each]
+
     def _with_features(self, group: list[Any]) -> list[Any]:
         """A group with the features of those that have none yet; their pixels are let go of."""
-        fresh = [each for each in group if isinstance(each, Prepared) and each.is_fresh]
-        if not fresh:
-            return group
-        seen = [each.pixels for each in fresh if each.pixels is not None]
-        encoded = iter(self.model.encode(seen) if seen else ())
-        features = np.stack([next(encoded) if each.given is None else each.given for each in fresh])
-        compared = iter(self.model.transform(features))
-        return [
-            each._replace(pixels=None, given=None, feature=next(compared))
-            if isinstance(each, Prepared) and each.is_fresh
-            else each
-            for each in group
-        ]
+        seen = [each.pixels for each in group if isinstance(each, Prepared) and each.pixels is not None]
+        encoded = iter(self.model.transform(self.model.encode(seen)) if seen else ())
+        ready = []
+        for each in group:
+            if isinstance(each, Prepared) and each.given is not None:
+                each = self._compared(each)
+            elif isinstance(each, Prepared) and each.pixels is not None:
+                each = each._replace(pixels=None, feature=next(encoded))
+            ready.append(each)
+        return ready
+
+    def _compared(self, each: Prepared) -> Prepared | ImageError:
+        """What came as a feature, as the register compares it; each by itself, since one may be of another width."""
+        assert each.given is not None
+        try:
+            return each._replace(given=None, feature=self.model.transform(each.given[None])[0])
+        except ModelError as error:
+            return ImageError(each.source, error.what, error.remedy)
 
 
 def _prepared(prepare: Callable[[Any], NDArray[np.uint8]], kept: bool, image: Given) -> Prepared:
@@ -250,8 +256,11 @@ def is_feature(given: Given) -> bool:
 def _as_feature(given: Any) -> Prepared:
     """A feature on its way; it is called by its content, as it has no file."""
     try:
-        feature = np.ascontiguousarray(given, dtype=np.float32)
+        with np.errstate(over="ignore"):  # which is found below
+            feature = np.ascontiguousarray(given, dtype=np.float32)
     except (TypeError, ValueError):
         raise ImageError("<feature>", "is not made of numbers") from None
+    if not np.isfinite(feature).all():
+        raise ImageError("<feature>", "holds values that are not finite numbers", "leave it out")
     content = hashlib.sha256(feature.tobytes()).digest()
     return Prepared(f"feature {content.hex()[:12]}", content, given=feature)

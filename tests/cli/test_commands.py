@@ -172,18 +172,15 @@ def test_refusals_of_fit(moths: Path, tmp_path: Path) -> None:
     out, vit = ("--out", tmp_path / "m"), ("--backbone", "test_vit")
     (tmp_path / "empty").mkdir()
     shutil.copytree(next((moths / "support").iterdir()), tmp_path / "one" / "only")
-    refused(2, "bits is 300; allowed: 1 to 256", "fit", moths / "support", *out, "--bits", "300")
-    refused(
-        2, "rule is 'best'; allowed: one of nearest, first, reference", "fit", moths / "support", *out, "--rule", "best"
-    )
+    phe = ("fit", moths / "support", *out, "--method", "phe")
+    refused(2, "bits is 300; allowed: 1 to 256", *phe, "--bits", "300")
+    refused(2, "rule is 'best'; allowed: one of nearest, first, reference", *phe, "--rule", "best")
     refused(2, "FIRSTSIGHT_EPOCH is no", "fit", moths / "support", *out, env={"FIRSTSIGHT_EPOCH": "3"})
     refused(2, "no preset is called 'best'", "fit", moths / "support", *out, "--preset", "best")
-    refused(
-        2, "4 known categories do not fit in 1 bits", "fit", moths / "support", *out, "--bits", "1", "--method", "phe"
-    )
-    refused(2, "firstsight trains nothing, so --epochs means nothing", "fit", moths / "support", *out, "--epochs", "9")
+    refused(2, "4 known categories do not fit in 1 bits", *phe, "--bits", "1")
+    refused(2, "epochs means nothing to firstsight", "fit", moths / "support", *out, "--epochs", "9")
     look = ("--method", "ncm", "--no-second-look")
-    refused(2, "ncm looks at an image once, so --second-look means nothing", "fit", moths / "support", *out, *look)
+    refused(2, "second_look means nothing to ncm", "fit", moths / "support", *out, *look)
     refused(
         2,
         "use a multiple of 16, for example 96",

@@ -15,7 +15,7 @@ from test_commands import firstsight, refused
 import firstsight as library
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.files import digest
-from firstsight.core.settings import resolve
+from firstsight.methods.settings import resolve
 
 PAYLOAD = """\
 from pathlib import Path

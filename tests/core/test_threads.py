@@ -18,6 +18,7 @@ from firstsight.data.folder import read_folder
 from firstsight.evaluate.stream import evaluate
 from firstsight.methods.baselines.leader import ClassMeans
 from firstsight.register.features import FeatureRegister
+from tiny_settings import tiny_for
 
 
 def counts(kind: str = "") -> set[int]:
@@ -123,13 +124,13 @@ def test_fitting_and_deciding_run_in_one_thread(
 
         monkeypatch.setattr(kind, verb, watched)
 
-    for kind, verb in ((ClassMeans, "finish"), (FeatureRegister, "assign_many"), (FeatureRegister, "match")):
+    for kind, verb in ((ClassMeans, "fit"), (FeatureRegister, "assign_many"), (FeatureRegister, "match")):
         watch(kind, verb)
     with threadpool_limits(limits=3):
-        model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "method": "ncm"})
+        model = firstsight.fit(moths / "support", device="cpu", **tiny_for("ncm", tiny))
         evaluate(model, read_folder(moths / "stream"))
         discoverer = firstsight.Discoverer(model)
         image = next((moths / "stream").rglob("*.jpg"))
         discoverer.discover_one(image)
         discoverer.predict_one(image)
-    assert seen == {"finish": {1}, "assign_many": {1}, "match": {1}}
+    assert seen == {"fit": {1}, "assign_many": {1}, "match": {1}}

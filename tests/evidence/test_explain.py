@@ -20,6 +20,7 @@ from colours import PURPLE, RED, SIDE, colour_model, painted
 from firstsight.core.errors import ImageError, StoreError
 from firstsight.evidence.evidence import Similar
 from firstsight.evidence.points import summed, top
+from firstsight.methods.decisions import CodeDecision
 from firstsight.store.store import Store
 
 
@@ -62,8 +63,9 @@ def test_bits_that_differ_and_how_close_to_zero_they_were() -> None:
 def test_close_to_two_and_inside_neither() -> None:
     """Green alone sets the second bit only: two away from red's 1001 would be three; blue's 0010 is two."""
     model = colour_model()
-    with torch.no_grad():
-        model.network.get_buffer("centres")[0] = torch.tensor([1.0, -1, -1, -1])
+    centres = np.array([[1, -1, -1, -1], [-1, -1, 1, -1]], dtype=np.float32)
+    assert isinstance(model.decision, CodeDecision)
+    model = replace(model, decision=replace(model.decision, centres=centres))
     found = firstsight.explain(model, painted((0, 255, 0)))
     assert found.answer.category is None
     assert found.sentence.startswith(
@@ -126,7 +128,7 @@ def test_an_image_a_person_placed_is_said_to_be(tmp_path: Path) -> None:
 def test_registers_of_another_model_and_bad_images_are_refused(tmp_path: Path) -> None:
     model, other = colour_model(), colour_model()
     with torch.no_grad():
-        other.network.get_parameter("prototypes")[0, 0] = 0.5
+        other.looking.learner.get_parameter("points")[0, 0] = 0.5
     with firstsight.Discoverer(model, store=tmp_path / "r.db") as discoverer:
         discoverer.discover_one(painted(RED))
     with Store.open(tmp_path / "r.db", write=False) as store, pytest.raises(StoreError, match="another model"):

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import approx_fprime
-from torch import nn
 
 from clouds import clouds
-from firstsight.methods.catalogue import method
+from firstsight.core.protocols import SupportFeatures
 from firstsight.methods.firstsight.calibration import _weighed_loss, best_concentration, best_sharpness, calibrated
 from firstsight.methods.firstsight.corrected import NEVER, Corrected, corrected
-from firstsight.methods.firstsight.method import Firstsight
+from firstsight.methods.firstsight.decision import Firstsight
 from firstsight.methods.firstsight.prior import Prior
+from firstsight.methods.firstsight.settings import FirstsightSettings
+from firstsight.register.assignments import Assignments
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 
@@ -31,19 +31,19 @@ def test_a_corrected_stream_is_what_a_register_that_is_told_the_truth_weighs(
     generator = np.random.default_rng(seed)
     spread = Spread(generator.uniform(0.5, 2, 5), generator.uniform(0.5, 9, 5), concentration=0.0, enough=6.0)
     counts, sums = generator.integers(1, 8, known), generator.standard_normal((known, 5)) * 9
-    rows, drawn = generator.standard_normal((images, 5)) * 4, generator.integers(0, known + news, images)
+    features, drawn = generator.standard_normal((images, 5)) * 4, generator.integers(0, known + news, images)
     at = {category: category for category in range(known)}
     labels = np.array([at.setdefault(category, len(at)) for category in drawn.tolist()])
-    found = corrected(spread, counts.astype(np.float64), sums, rows, labels)
+    found = corrected(spread, counts.astype(np.float64), sums, features, labels)
     register = StatisticsRegister(spread, [f"c{i}" for i in range(known)], counts, sums)
-    for row, label, odds, truth in zip(rows, labels, found.log_odds, found.truth, strict=True):
-        distances = register.distances(row)
+    for feature, label, odds, truth in zip(features, labels, found.log_odds, found.truth, strict=True):
+        distances = register.distances(feature)
         assert -odds[: len(distances)] == pytest.approx(distances, abs=1e-8)
         assert (odds[len(distances) : -1] == NEVER).all()
         assert truth == (label if label < len(distances) else len(odds) - 1)
         position = int(label) if label < len(distances) else len(register.names)
         if register._learns_on(position):
-            register.learn(row, register.names[label] if label < len(distances) else register.next_name())
+            register.learn(feature, register.names[label] if label < len(distances) else register.next_name())
 
 
 def stream(seed: int = 0) -> Corrected:
@@ -108,24 +108,26 @@ def test_a_fit_hardly_changes_where_features_hardly_do(scene: str) -> None:
     features, labels = clouds(categories, images, width=40, apart=apart)
     noise = 1 + 1e-6 * np.random.default_rng(7).standard_normal(features.shape)
     one, other = (_fitted(each, labels) for each in (features, features * noise))
-    grams = [(basis := network.basis.double().numpy()) @ basis.T for network in (one, other)]
+    grams = [(basis := decision.basis.astype(np.float64)) @ basis.T for decision in (one, other)]
     assert np.linalg.norm(grams[0] - grams[1]) < 1e-3 * np.linalg.norm(grams[0])
-    odds = [_log_odds(network, each) for network, each in ((one, features), (other, features * noise))]
+    odds = [_log_odds(decision, each) for decision, each in ((one, features), (other, features * noise))]
     assert np.abs(odds[0] - odds[1]).max() < 1e-3
 
 
 @pytest.mark.parametrize(("categories", "images"), [(2, 2), (2, 12), (3, 4), (4, 16), (6, 4), (8, 16)])
 def test_small_support_sets_know_their_own_images_and_discover(categories: int, images: int) -> None:
     """What was taught is offered again; then five more of each category arrive, and of as many new ones."""
-    features, labels = clouds(2 * categories, images + 5, width=40, apart=2.0)
+    drawn, labels = clouds(2 * categories, images + 5, width=40, apart=2.0)
+    features = drawn.astype(np.float32)
     taught = (labels < categories) & (np.arange(len(labels)) % (images + 5) < images)
-    network = _fitted(features[taught], labels[taught])
-    register = network.register([str(i) for i in range(categories)])
-    assert [register.match(row).category for row in _rows(network, features[taught])] == [
+    decision = _fitted(features[taught], labels[taught])
+    register = decision.register()
+    assert [register.match(each).category for each in decision.transform(features[taught])] == [
         str(label) for label in labels[taught]
     ]
     arriving = np.random.default_rng(0).permutation(np.flatnonzero(~taught))
-    answers = register.assign_many(_rows(network, features[arriving]))
+    answers = register.assign_many(decision.transform(features[arriving]))
+    assert isinstance(answers, Assignments)
     known = labels[arriving] < categories
     assert (answers.category[known] == labels[arriving][known]).mean() > 0.8
     assert (answers.category[~known] >= categories).mean() > 0.8
@@ -135,27 +137,21 @@ def test_one_large_category_is_not_what_all_are_measured_by() -> None:
     sizes = [300, 2, 2, 2, 1]
     features, labels = clouds(5, 300, width=40, apart=2.0)
     some = np.concatenate([np.flatnonzero(labels == category)[:size] for category, size in enumerate(sizes)])
-    network = _fitted(features[some], labels[some])
-    register = network.register(list("abcde"))
+    decision = _fitted(features[some], labels[some])
+    register = decision.register()
     own = [
-        register.match(row).category == "abcde"[label]
-        for row, label in zip(_rows(network, features[some]), labels[some], strict=True)
+        register.match(each).category == str(label)
+        for each, label in zip(decision.transform(features[some]), labels[some], strict=True)
     ]
     assert np.mean(own) > 0.95
 
 
 def _fitted(features: NDArray[Any], labels: NDArray[np.int64]) -> Firstsight:
-    network = Firstsight(nn.Identity(), features.shape[1], int(labels.max()) + 1, method("firstsight").settings())
-    with torch.no_grad():
-        network.finish(torch.from_numpy(features), torch.from_numpy(labels))
-    return network
+    names = tuple(str(category) for category in range(int(labels.max()) + 1))
+    return Firstsight.fit(SupportFeatures(features.astype(np.float32), labels, names), FirstsightSettings())
 
 
-def _rows(network: Firstsight, features: NDArray[Any]) -> NDArray[np.float32]:
-    with torch.no_grad():
-        return np.asarray(network.projected(torch.from_numpy(features)).numpy())
-
-
-def _log_odds(network: Firstsight, features: NDArray[Any]) -> NDArray[np.float64]:
-    register = network.register([str(i) for i in range(network.categories)])
-    return np.array([register.distances(row.astype(np.float64)) for row in _rows(network, features)])
+def _log_odds(decision: Firstsight, features: NDArray[Any]) -> NDArray[np.float64]:
+    register = decision.register()
+    assert isinstance(register, StatisticsRegister)
+    return np.array([register.distances(each.astype(np.float64)) for each in decision.transform(features)])

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from math import log
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import nn
+from numpy.typing import NDArray
 
 import firstsight
 from clouds import clouds
-from firstsight.methods.catalogue import method
+from firstsight.core.protocols import SupportFeatures
 from firstsight.methods.firstsight.calibration import Calibration, calibrated
-from firstsight.methods.firstsight.method import Firstsight
+from firstsight.methods.firstsight.decision import Firstsight
+from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.simulation import ALWAYS, MUCH_MORE, evenly, random_thirds, simulated, thirds
+from firstsight.register.assignments import Assignments
 from firstsight.register.kinds import of_header
 from firstsight.store.store import Store
+from tiny_settings import tiny_for
+
+
+def fitted(features: NDArray[Any], labels: NDArray[np.int64]) -> Firstsight:
+    names = tuple(str(category) for category in range(int(labels.max()) + 1))
+    return Firstsight.fit(SupportFeatures(features.astype(np.float32), labels, names), FirstsightSettings())
 
 
 @pytest.mark.parametrize(("categories", "images"), [(1, 1), (1, 5), (2, 1), (5, 1), (3, 2)])
 def test_the_smallest_support_sets_give_numbers(categories: int, images: int) -> None:
     features, labels = clouds(categories, images)
-    network = Firstsight(nn.Identity(), 12, categories, method("firstsight").settings())
-    with torch.no_grad():
-        rows = network.rows(torch.from_numpy(features).float())
-        network.finish(rows, torch.from_numpy(labels))
-    assert network.report(rows.numpy(), labels)["support_within_radius"] == 1
+    decision = fitted(features, labels)
+    assert decision.report(features.astype(np.float32), labels)["support_within_radius"] == 1
 
 
 def test_a_simulated_stream_teaches_half_and_keeps_the_new_ones_away() -> None:
@@ -61,40 +67,21 @@ def test_calibration_finds_categories_that_are_there_to_be_found() -> None:
     found = calibrated(features, labels, 12, seed=0)
     assert found == calibrated(features, labels, 12, seed=0)
     assert isinstance(found, Calibration)
-    network = Firstsight(nn.Identity(), 12, 12, method("firstsight").settings())
-    support = torch.from_numpy(features[labels < 12]).float()
-    with torch.no_grad():
-        network.finish(network.rows(support), torch.from_numpy(labels[labels < 12]))
-        rows = network.rows(torch.from_numpy(features).float()).numpy()
-    order = np.random.default_rng(0).permutation(len(rows))
-    answers = network.register([str(i) for i in range(12)]).assign_many(rows[order])
+    decision = fitted(features[labels < 12], labels[labels < 12])
+    order = np.random.default_rng(0).permutation(len(features))
+    answers = decision.register().assign_many(decision.transform(features[order].astype(np.float32)))
+    assert isinstance(answers, Assignments)
     counts = np.bincount(answers.category)
     assert (counts >= 3).sum() == pytest.approx(24, abs=3)
     known = labels[order] < 12
     assert (answers.category[known] == labels[order][known]).mean() > 0.9
 
 
-def test_the_rows_of_an_image_do_not_depend_on_the_precision_of_the_backbone() -> None:
-    features, labels = clouds(5, 6)
-    network = Firstsight(nn.Identity(), 12, 5, method("firstsight").settings())
-    stem = torch.from_numpy(features).float()
-    with torch.no_grad():
-        network.finish(network.rows(stem), torch.from_numpy(labels))
-        plain = network.rows(stem)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            assert torch.equal(network.rows(stem), plain)
-
-
 def test_its_state_survives_saving() -> None:
-    features, labels = clouds(5, 6)
-    made, loaded = (Firstsight(nn.Identity(), 12, 5, method("firstsight").settings()) for _ in range(2))
-    with torch.no_grad():
-        made.finish(made.rows(torch.from_numpy(features).float()), torch.from_numpy(labels))
-    state: dict[str, Any] = made.state_dict()
-    loaded.load_state_dict(state)
-    names = list("abcde")
-    assert loaded.register(names).header() == made.register(names).header()
-    assert made.closed_set(names).match(np.full(12, 99, dtype=np.float32)).category in names
+    made = fitted(*clouds(5, 6))
+    loaded = Firstsight.of(made.names, made.arrays(), json.loads(json.dumps(made.values())))
+    assert loaded.register().header() == made.register().header()
+    assert made.closed_set().match(np.full(12, 99, dtype=np.float32)).category in made.names
 
 
 def test_a_category_weighs_sixteen_images_at_most() -> None:
@@ -106,18 +93,27 @@ def test_a_category_weighs_sixteen_images_at_most() -> None:
 
 def test_images_are_alike_in_the_dimensions_that_tell_categories() -> None:
     """B is 3 and 0, so the second dimension says nothing; where it says as much as the first, it counts as much."""
-    network = Firstsight(nn.Identity(), 2, 2, method("firstsight").settings())
-    one, other = torch.tensor([[1.0, 5.0]]), torch.tensor([[1.0, -5.0]])
-    network.between.copy_(torch.tensor([3.0, 0]))
-    assert network.similarity(one, other).item() == pytest.approx(1)
-    network.between.fill_(3.0)
-    assert network.similarity(one, other).item() == pytest.approx((1 - 25) / 26)
+    plain = Firstsight(
+        names=("a", "b"),
+        origin=np.zeros(2, dtype=np.float32),
+        basis=np.eye(2, dtype=np.float32),
+        within=np.ones(2),
+        between=np.array([3.0, 0]),
+        concentration=0.0,
+        sharpness=1.0,
+        counts=np.zeros(2),
+        sums=np.zeros((2, 2)),
+    )
+    one, other = np.array([[1, 25]], dtype=np.float32), np.array([[1, -25]], dtype=np.float32)  # roots 1 and 5
+    assert plain.similarity(one, other).item() == pytest.approx(1)
+    even = replace(plain, between=np.array([3.0, 3]))
+    assert even.similarity(one, other).item() == pytest.approx((1 - 25) / 26)
 
 
 def test_an_explanation_says_when_the_category_learned_from_the_very_image(
     moths: Path, tiny: dict[str, Any], tmp_path: Path
 ) -> None:
-    model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "method": "firstsight"})
+    model = firstsight.fit(moths / "support", device="cpu", **tiny_for("firstsight", tiny))
     seen, other = sorted((moths / "stream").rglob("*.jpg"))[:2]
     start = model.register().header() | {"enough": 7.0, "radius": 1e9}  # categories were taught six; none is founded
 

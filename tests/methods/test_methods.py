@@ -17,28 +17,30 @@ import firstsight
 from firstsight.checks import check_discoverer
 from firstsight.cli.explain import drawn
 from firstsight.core.errors import SettingsError
-from firstsight.core.settings import Settings
+from firstsight.core.settings import specs_of
 from firstsight.methods.baselines.contrastive import contrastive_loss
 from firstsight.methods.baselines.deep_hash import Csq, Dpn, Mdsh, OrthoHash
 from firstsight.methods.baselines.handcrafted import closest
 from firstsight.methods.baselines.indices import RankStat, WinnerTakesAll
-from firstsight.methods.baselines.leader import chosen_reach
 from firstsight.methods.baselines.simgcd import simgcd_loss
 from firstsight.methods.baselines.smile import Outputs as SmileOutputs
 from firstsight.methods.baselines.smile import Smile
-from firstsight.methods.catalogue import METHODS, method, network_of
-from firstsight.methods.networks import FeatureNetwork, HashNetwork, Network
+from firstsight.methods.catalogue import METHODS, method, parts_of
+from firstsight.methods.decisions import CentreDecision
+from firstsight.methods.phe.settings import PrototypeSettings
+from firstsight.methods.reach import chosen_reach
+from firstsight.methods.settings import settings as settings_of
 from firstsight.pages.gallery import as_page
 from firstsight.register.features import FeatureRegister
+from tiny_settings import tiny_for
 
 ON_THE_FLY = [name for name, each in METHODS.items() if each.on_the_fly]
 
 
-def settings_for(name: str, tiny: dict[str, Any], **changes: Any) -> Settings:
+def settings_for(name: str, tiny: dict[str, Any], **changes: Any) -> Any:
     bits = {"bits": 16} if method(name).bits == "powers of two" else {}
     told = {"expected_categories": 8} if name == "phe-paper" else {}
-    own = {key: value for key, value in tiny.items() if key != "method"}
-    return method(name).settings(**{**own, "epochs": 2, **bits, **told, **changes})
+    return settings_of(**tiny_for(name, {**tiny, "epochs": 2}, **bits, **told, **changes))
 
 
 @pytest.fixture
@@ -51,14 +53,14 @@ def test_every_method_keeps_the_contract_and_its_answers_when_saved(
     name: str, moths: Path, tiny: dict[str, Any], images: Sequence[Path], tmp_path: Path
 ) -> None:
     model = firstsight.fit(moths / "support", tmp_path / "m", settings_for(name, tiny), device="cpu")
-    assert method(model.settings.method).network == method(name).network
+    assert method(model.settings.method).implementation == method(name).implementation
     assert model.report["lines"]
     loaded = firstsight.load(tmp_path / "m", device="cpu")
     assert loaded.register().header() == model.register().header()
     pixels = [model.prepare(image) for image in images]
-    assert np.array_equal(loaded.encode(pixels).features, model.encode(pixels).features)
+    assert np.array_equal(loaded.encode(pixels), model.encode(pixels))
     assert f"`{model.settings.method}`" in (tmp_path / "m" / "README.md").read_text()
-    model.exact = True  # otherwise codes near zero may depend on what else is in a batch
+    model.looking.exact = True  # otherwise codes near zero may depend on what else is in a batch
     check_discoverer(lambda: firstsight.Discoverer(model), images)
     check_evidence(loaded, images[0])
 
@@ -86,18 +88,18 @@ def test_a_step_lowers_the_loss(name: str) -> None:
     torch.manual_seed(0)
     small = {"feature_dim": 8, "hash_hidden": 16, "prototypes": 2, "theta": 0.0, "expected_categories": 6}
     settings = settings_for(name, small)
-    network = network_of(settings.method)(nn.Linear(6, 5), 5, 3, settings).train()
-    if not network.learns:
+    learner = parts_of(settings.method)[0](nn.Linear(6, 5), 5, 3, settings).train()
+    if not learner.learns:
         return
     stem, labels = torch.randn(12, 6), torch.arange(12) % 3
-    stem, labels = stem.repeat(network.views, 1), labels.repeat(network.views)
-    optimiser = torch.optim.Adam(network.parameters(), lr=1e-3)
+    stem, labels = stem.repeat(learner.views, 1), labels.repeat(learner.views)
+    optimiser = torch.optim.Adam(learner.parameters(), lr=1e-3)
     totals = []
     for _ in range(40):
-        terms = network.losses(network(stem), labels)
+        terms = learner.losses(learner(stem), labels)
         assert all(value.isfinite() for value in terms.values()), terms
         optimiser.zero_grad()
-        terms["total"].backward()  # type: ignore[no-untyped-call]
+        terms["total"].backward()
         optimiser.step()
         totals.append(terms["total"].item())
     assert totals[-1] < totals[0]
@@ -128,42 +130,44 @@ def test_an_image_alone_in_its_category_adds_nothing() -> None:
     assert contrastive_loss(torch.randn(3, 4), torch.tensor([0, 1, 2])) == 0
 
 
-def small(kind: type[Network], **changes: Any) -> Any:
+def small(kind: Any, **changes: Any) -> Any:
     torch.manual_seed(0)
-    settings = Settings(**{"bits": 4, "feature_dim": 8, "hash_hidden": 16, "prototypes": 2, **changes})
+    given = {"bits": 4, "feature_dim": 8, "hash_hidden": 16, "prototypes": 2, **changes}
+    own = specs_of(kind.settings_type)
+    settings = kind.settings_type(**{name: value for name, value in given.items() if name in own})
     return kind(nn.Identity(), 5, 3, settings)
 
 
 def test_dpn_by_hand() -> None:
     """A bit two beyond zero on the right side costs nothing, on zero 1, two on the wrong side 3."""
-    network = small(Dpn)
-    network.centres.copy_(torch.tensor([[1.0, 1, 1, 1]] * 3))
-    assert network.code_loss(torch.tensor([[2.0, 0, -2, 1]]), torch.tensor([0])) == 4
+    learner = small(Dpn)
+    learner.targets.copy_(torch.tensor([[1.0, 1, 1, 1]] * 3))
+    assert learner.code_loss(torch.tensor([[2.0, 0, -2, 1]]), torch.tensor([0])) == 4
 
 
 def test_orthohash_by_hand() -> None:
-    network = small(OrthoHash)
-    network.centres.copy_(torch.tensor([[1.0, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]]))
+    learner = small(OrthoHash)
+    learner.targets.copy_(torch.tensor([[1.0, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]]))
     expected = F.cross_entropy(2**0.5 * np.log(2) * torch.tensor([[1 - 0.2, 0.0, -1.0]]), torch.tensor([0]))
-    assert_close(network.code_loss(torch.tensor([[3.0, 3, 3, 3]]), torch.tensor([0])), expected)
+    assert_close(learner.code_loss(torch.tensor([[3.0, 3, 3, 3]]), torch.tensor([0])), expected)
 
 
 def test_csq_by_hand() -> None:
     """Bits at zero are even odds, log 2 each; saturated ones on the right side cost nothing but round-off."""
-    network = small(Csq)
-    network.centres.copy_(torch.tensor([[1.0, -1, 1, 1]] * 3))
-    even = network.code_loss(torch.zeros(1, 4), torch.tensor([0]))
+    learner = small(Csq)
+    learner.targets.copy_(torch.tensor([[1.0, -1, 1, 1]] * 3))
+    even = learner.code_loss(torch.zeros(1, 4), torch.tensor([0]))
     assert_close(even, torch.tensor(np.log(2.0) + 1e-4, dtype=torch.float32))
-    assert network.code_loss(torch.tensor([[20.0, -20, 20, 20]]), torch.tensor([0])) < 1e-6
+    assert learner.code_loss(torch.tensor([[20.0, -20, 20, 20]]), torch.tensor([0])) < 1e-6
 
 
 def test_mdsh_by_hand() -> None:
     """Three codes; an image on the first: -log p for it, -log(1 - p) for the others."""
-    network = small(Mdsh)
-    network.centres.copy_(torch.tensor([[1.0, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]]))
+    learner = small(Mdsh)
+    learner.targets.copy_(torch.tensor([[1.0, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]]))
     p = torch.softmax(2 * torch.tensor([1.0, 0.0, -1.0]), 0)  # the root of 4 bits times the cosines
     expected = -(p[0].log() + (1 - p[1]).log() + (1 - p[2]).log())
-    assert_close(network.code_loss(torch.full((1, 4), 9.0), torch.tensor([0])), expected, rtol=1e-4, atol=1e-5)
+    assert_close(learner.code_loss(torch.full((1, 4), 9.0), torch.tensor([0])), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_smile_by_hand() -> None:
@@ -189,7 +193,7 @@ def test_simgcd_by_hand() -> None:
 
 def test_random_targets_are_all_different() -> None:
     for seed in range(5):
-        codes = Dpn.handcrafted(100, Settings(bits=8, seed=seed))
+        codes = Dpn.handcrafted(100, PrototypeSettings(bits=8, seed=seed))
         assert len({code.tobytes() for code in codes}) == 100
 
 
@@ -197,28 +201,27 @@ def test_random_targets_are_all_different() -> None:
     "name", ["phe-fixed-h", "mdsh", "mdsh-ball", "csq-mc", "simgcd-mc", "linear-cls", "supcon-cls"]
 )
 def test_handcrafted_centres_are_as_far_apart_as_asked(name: str) -> None:
-    settings = method(name).settings(feature_dim=8, hash_hidden=16)
-    network = network_of(name)(nn.Identity(), 5, 100, settings)
-    assert isinstance(network, HashNetwork)
-    assert closest(network.centres.numpy().astype(np.int8)) >= 3  # d_max of 12 bits and 200 categories
+    settings = settings_of(name, feature_dim=8, hash_hidden=16)
+    learner = parts_of(name)[0](nn.Identity(), 5, 100, settings)
+    assert closest(learner.centres().numpy().astype(np.int8)) >= 3  # d_max of 12 bits and 200 categories
 
 
 def test_csq_has_no_12_bits() -> None:
     assert method("csq").lengths([12, 32]) == [32]
     with pytest.raises(SettingsError, match="12"):
-        small(network_of("csq"), bits=12)
+        small(parts_of("csq")[0], bits=12)
 
 
 def test_indices_are_codes_with_three_bits_set() -> None:
     for kind, size in ((RankStat, 32), (WinnerTakesAll, 48)):
-        rows = small(kind).eval().rows(torch.randn(7, 5))
-        assert rows.shape == (7, size)
-        assert ((rows > 0).sum(1) == 3).all()
+        features = small(kind).eval().features(torch.randn(7, 5))
+        assert features.shape == (7, size)
+        assert ((features > 0).sum(1) == 3).all()
 
 
 def test_winners_come_one_from_each_group() -> None:
-    rows = small(WinnerTakesAll).eval().rows(torch.randn(9, 5))
-    assert ((rows.view(9, 3, 16) > 0).sum(2) == 1).all()
+    features = small(WinnerTakesAll).eval().features(torch.randn(9, 5))
+    assert ((features.view(9, 3, 16) > 0).sum(2) == 1).all()
 
 
 def test_the_reach_is_found_between_near_and_far() -> None:
@@ -226,12 +229,12 @@ def test_the_reach_is_found_between_near_and_far() -> None:
     generator = np.random.default_rng(0)
     centres = np.eye(6, 8, dtype=np.float32)
     labels = np.repeat(np.arange(6), 8)
-    rows = (centres[labels] + generator.normal(0, 0.02, (48, 8))).astype(np.float32)
-    reach = chosen_reach(rows, labels, "cosine")
+    features = (centres[labels] + generator.normal(0, 0.02, (48, 8))).astype(np.float32)
+    reach = chosen_reach(features, labels, "cosine")
     assert 0 < reach < 0.9
-    means = np.stack([rows[labels == c].mean(0) for c in range(5)])
+    means = np.stack([features[labels == c].mean(0) for c in range(5)])
     register = FeatureRegister("cosine", reach, [str(i) for i in range(5)], means)
-    answers = register.assign_many(rows)
+    answers = register.assign_many(features)
     assert (answers.category[:40] == labels[:40]).all()
     assert len({*answers.category[40:].tolist()}) == 1
 
@@ -239,11 +242,10 @@ def test_the_reach_is_found_between_near_and_far() -> None:
 def test_a_method_of_ones_own_is_named_by_where_it_is(
     moths: Path, tiny: dict[str, Any], images: Sequence[Path]
 ) -> None:
-    model = firstsight.fit(
-        moths / "support", device="cpu", **{**tiny, "method": "firstsight.methods.baselines.leader:ClassMeans"}
-    )
-    assert isinstance(model.network, FeatureNetwork)
-    model.exact = True
+    own = tiny_for("firstsight.methods.baselines.leader:ClassMeans", tiny)
+    model = firstsight.fit(moths / "support", device="cpu", **own)
+    assert isinstance(model.decision, CentreDecision)
+    model.looking.exact = True
     check_discoverer(lambda: firstsight.Discoverer(model), images)
 
 
@@ -255,7 +257,7 @@ def test_a_method_that_is_not_there_is_refused(moths: Path, tiny: dict[str, Any]
         ("phe-paper", "--expected-categories"),
     ):
         with pytest.raises(SettingsError) as caught:
-            firstsight.fit(moths / "support", device="cpu", **{**tiny, "method": name})
+            firstsight.fit(moths / "support", device="cpu", method=name)
         assert words in f"{caught.value} {caught.value.remedy}"
 
 

@@ -1,4 +1,4 @@
-"""How trained models answer: folded networks give what they did, exact rows do not depend on neighbours."""
+"""How trained models answer: folded backbones give what they did, exact features do not depend on neighbours."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ def test_a_module_that_runs_in_another_order_is_left_alone() -> None:
     torch.testing.assert_close(ready(example), module(example))
 
 
-def test_exact_rows_are_the_same_bits_in_any_company(model_folder: Path, moths: Path) -> None:
+def test_exact_features_are_the_same_bits_in_any_company(model_folder: Path, moths: Path) -> None:
     model = firstsight.load(model_folder, device="cpu", exact=True)
     pixels = [model.prepare(path) for path in sorted((moths / "stream").rglob("*.jpg"))]
-    alone = np.concatenate([model.encode([each]).features for each in pixels])
+    alone = np.concatenate([model.encode([each]) for each in pixels])
     generator = np.random.default_rng(0)
     for size in (2, 3, 7, 16, 17, len(pixels)):
         order = generator.permutation(len(pixels))[:size]
-        assert np.array_equal(model.encode([pixels[i] for i in order]).features, alone[order]), size
+        assert np.array_equal(model.encode([pixels[i] for i in order]), alone[order]), size
     assert model.provenance.precision == "fp32, exact"
 
 
 def test_exact_and_fast_are_close(model_folder: Path, moths: Path) -> None:
     exact, fast = (firstsight.load(model_folder, device="cpu", exact=flag) for flag in (True, False))
     pixels = [exact.prepare(path) for path in sorted((moths / "stream").rglob("*.jpg"))]
-    np.testing.assert_allclose(exact.encode(pixels).features, fast.encode(pixels).features, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(exact.encode(pixels), fast.encode(pixels), rtol=1e-3, atol=1e-4)
     assert fast.provenance.precision == "fp32"

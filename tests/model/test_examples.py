@@ -12,33 +12,41 @@ import numpy as np
 import pytest
 import timm
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 from safetensors.torch import save_file
-from torch import nn
 
 import firstsight
 from colours import colour_model
 from firstsight.cli.explain import drawn
 from firstsight.core.errors import ModelError
+from firstsight.core.protocols import Features
 from firstsight.data.synthetic import species, write_folder
+from firstsight.evidence.points import Points
 from firstsight.methods.baselines.leader import ClassMeans
-from firstsight.methods.catalogue import method
 from firstsight.model.examples import SIDE, Examples, choose
 from firstsight.model.folder import save_model
 from firstsight.pages.gallery import as_page, remarks
+from tiny_settings import tiny_for
 
 
 def test_a_prototype_is_shown_by_the_support_image_most_like_it() -> None:
     """Prototypes red, orange, magenta; blue, azure, magenta. The images: red, pink, azure."""
-    features = torch.tensor([[1.0, 0, 0], [1, 0.2, 0.9], [0, 0.5, 1]])
-    labels = torch.tensor([0, 0, 1])
-    found = choose(colour_model().network, features, labels)
-    assert found.points is None  # they are the network's
+    shown = np.array([[1.0, 0, 0], [1, 0.2, 0.9], [0, 0.5, 1]], dtype=np.float32)
+    model = colour_model()
+    prototypes = Points(model).points
+
+    def likeness(images: Features, points: Features) -> NDArray[np.float32]:
+        alike = model.looking.learner.similarity(torch.from_numpy(images), torch.from_numpy(points))
+        return np.asarray(alike.detach().numpy())
+
+    found = choose(shown, np.array([0, 0, 1]), 2, likeness, 3, prototypes)
+    assert found.points is None  # they are the learner's
     assert found.category.tolist() == [0, 0, 0, 1, 1, 1]
     assert found.image.tolist() == [0, 0, 1, 2, 2, 1]
     assert found.image_category.tolist() == [0, 0, 0, 1, 1, 0]  # the last is blue's, and shown by an image of red
     assert found.wins.tolist() == [1, 0, 1, 0, 1, 0]
-    said = remarks(colour_model().network.get_parameter("prototypes").detach().numpy(), found)
+    said = remarks(prototypes, found)
     assert said.duplicate.tolist() == [False, True, False, False, True, False]
     assert said.dead.tolist() == [False, True, False, True, False, True]
     assert said.stray.tolist() == [False] * 5 + [True]
@@ -46,9 +54,9 @@ def test_a_prototype_is_shown_by_the_support_image_most_like_it() -> None:
 
 def test_images_stand_for_every_group_of_a_category_however_late_they_come() -> None:
     """1,200 images in one direction and then 60 in another; three of a second category, and none of a third."""
-    network = ClassMeans(nn.Identity(), 2, 3, method("ncm").settings(prototypes=2))
-    features = torch.tensor([[1.0, 0]] * 1200 + [[0, 1.0]] * 60 + [[-1.0, 0]] * 3)
-    found = choose(network, features, torch.tensor([0] * 1260 + [1] * 3))
+    decision = ClassMeans(names=("a", "b", "c"), centres=np.zeros((3, 2), dtype=np.float32), reach=0.0)
+    shown = np.array([[1.0, 0]] * 1200 + [[0, 1.0]] * 60 + [[-1.0, 0]] * 3, dtype=np.float32)
+    found = choose(shown, np.array([0] * 1260 + [1] * 3), 3, decision.similarity, 2, None)
     assert found.category.tolist() == [0, 0, 1, 1]
     assert found.points is not None
     assert found.points.tolist() == [[1, 0], [0, 1], [-1, 0], [-1, 0]]
@@ -56,10 +64,10 @@ def test_images_stand_for_every_group_of_a_category_however_late_they_come() -> 
 
 
 def test_nearly_equal_prototypes_are_duplicates_whatever_shows_them() -> None:
-    rows = np.array([[1, 0], [1, 0.001], [0, 1], [1, 0]], dtype=np.float32)
+    points = np.array([[1, 0], [1, 0.001], [0, 1], [1, 0]], dtype=np.float32)
     numbers = np.arange(4)
     found = Examples(np.array([0, 0, 0, 1]), numbers, np.array([0, 0, 0, 1]), numbers)
-    assert remarks(rows, found).duplicate.tolist() == [False, True, False, False]  # the last is another category's
+    assert remarks(points, found).duplicate.tolist() == [False, True, False, False]  # the last is another category's
 
 
 @pytest.mark.parametrize("pictures", [None, {3: b"\xff\xd8one", 7: b"\xff\xd8", 9: b"\xff\xd8three"}])
@@ -110,24 +118,24 @@ def test_without_thumbnails_numbers_stand_for_pictures(moths: Path, tiny: dict[s
     assert b"prototype 3<" in as_page(model, "m")[0]
 
 
-def test_a_folder_of_an_earlier_release_still_explains(model_folder: Path, moths: Path, tmp_path: Path) -> None:
-    old = Path(shutil.copytree(model_folder, tmp_path / "old.model"))
-    (old / "examples.safetensors").unlink()
-    checksums = json.loads((old / "checksums.json").read_text())
+def test_a_folder_without_examples_still_explains(model_folder: Path, moths: Path, tmp_path: Path) -> None:
+    bare = Path(shutil.copytree(model_folder, tmp_path / "bare.model"))
+    (bare / "examples.safetensors").unlink()
+    checksums = json.loads((bare / "checksums.json").read_text())
     del checksums["examples.safetensors"]
-    (old / "checksums.json").write_text(json.dumps(checksums))
-    model, now = firstsight.load(old, device="cpu"), firstsight.load(model_folder, device="cpu")
+    (bare / "checksums.json").write_text(json.dumps(checksums))
+    model, now = firstsight.load(bare, device="cpu"), firstsight.load(model_folder, device="cpu")
     assert model.examples is None
     assert model.fingerprint == now.fingerprint
     image = next((moths / "stream").rglob("*.jpg"))
     found, expected = firstsight.explain(model, image), firstsight.explain(now, image)
     assert found.as_dict() == expected.as_dict()
-    with pytest.raises(ModelError, match="earlier release"):
-        as_page(model, "old.model")
+    with pytest.raises(ModelError, match="no examples"):
+        as_page(model, "bare.model")
 
 
-def test_a_method_without_prototypes_of_an_earlier_release_has_its_centres(moths: Path, tiny: dict[str, Any]) -> None:
-    model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "method": "ncm"})
+def test_a_method_without_prototypes_or_examples_has_its_centres(moths: Path, tiny: dict[str, Any]) -> None:
+    model = firstsight.fit(moths / "support", device="cpu", **tiny_for("ncm", tiny))
     model.examples = None
     found = firstsight.explain(model, next((moths / "stream").rglob("*.jpg")))
     assert (found.similar, found.sums) == ((), ())
@@ -140,7 +148,7 @@ def test_a_category_of_one_image_is_not_doubted_for_it(moths: Path, tiny: dict[s
     alone, *others = sorted(sorted(support.iterdir())[0].iterdir())
     for each in others:
         each.unlink()
-    model = firstsight.fit(support, device="cpu", **{**tiny, "method": "ncm"})
+    model = firstsight.fit(support, device="cpu", **tiny_for("ncm", tiny))
     found = firstsight.explain(model, alone)
     assert found.answer.category == alone.parent.name
     assert "one is that category's own (1.00 in all)." in found.sentence
@@ -166,9 +174,10 @@ def test_cnns_show_where_they_looked(
 def test_explaining_changes_neither_the_model_nor_its_answers(model_folder: Path, moths: Path, tmp_path: Path) -> None:
     model = firstsight.load(model_folder, device="cpu")
     pixels = [model.prepare(next((moths / "stream").rglob("*.jpg")))]
-    before = model.encode(pixels).features
+    before = model.encode(pixels)
     firstsight.explain(model, pixels[0])
-    assert np.array_equal(model.encode(pixels).features, before)
-    assert all(parameter.grad is None for parameter in model.network.parameters())
+    assert np.array_equal(model.encode(pixels), before)
+    assert all(parameter.grad is None for parameter in model.looking.learner.parameters())
     save_model(model, tmp_path / "again")
-    assert (tmp_path / "again" / "model.safetensors").read_bytes() == (model_folder / "model.safetensors").read_bytes()
+    for name in ("encoder.safetensors", "decision.safetensors"):
+        assert (tmp_path / "again" / name).read_bytes() == (model_folder / name).read_bytes()

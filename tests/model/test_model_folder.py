@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from safetensors.numpy import load, save
 import firstsight
 from firstsight.core.errors import DeviceError, DiskError, ModelError
 from firstsight.core.files import digest
+from firstsight.methods.decisions import CodeDecision
 from firstsight.model.folder import save_model
 
 
@@ -29,11 +31,11 @@ def test_a_loaded_model_answers_as_the_fitted_one(moths: Path, tiny: dict[str, A
     loaded = firstsight.load(tmp_path / "m", device="cpu")
     assert loaded.names == fitted.names
     assert loaded.settings == fitted.settings
-    assert loaded.preprocess == fitted.preprocess
+    assert loaded.looking.preprocess == fitted.looking.preprocess
     assert (loaded.radius, loaded.report) == (fitted.radius, fitted.report)
     assert loaded.register().header() == fitted.register().header()
     images = [fitted.prepare(path) for path in sorted((moths / "stream").rglob("*.jpg"))]
-    assert np.array_equal(loaded.encode(images).features, fitted.encode(images).features)
+    assert np.array_equal(loaded.encode(images), fitted.encode(images))
 
 
 def test_loading_needs_neither_the_weights_file_nor_the_hub(copy: Path) -> None:
@@ -45,8 +47,8 @@ def test_loading_needs_neither_the_weights_file_nor_the_hub(copy: Path) -> None:
 
 def test_the_folder_holds_a_card_metrics_and_no_pickle(model_folder: Path) -> None:
     assert {path.name for path in model_folder.iterdir()} == {
-        "model.safetensors", "config.json", "categories.json", "examples.safetensors", "checksums.json",
-        "metrics.jsonl", "README.md",
+        "encoder.safetensors", "decision.safetensors", "config.json", "categories.json", "examples.safetensors",
+        "checksums.json", "metrics.jsonl", "README.md",
     }  # fmt: skip
     card = (model_folder / "README.md").read_text()
     assert "Known limits" in card
@@ -70,7 +72,15 @@ def mend(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["model.safetensors", "config.json", "categories.json", "examples.safetensors", "checksums.json"]
+    "name",
+    [
+        "encoder.safetensors",
+        "decision.safetensors",
+        "config.json",
+        "categories.json",
+        "examples.safetensors",
+        "checksums.json",
+    ],
 )
 def test_a_missing_file_is_named(copy: Path, name: str) -> None:
     (copy / name).unlink()
@@ -78,7 +88,9 @@ def test_a_missing_file_is_named(copy: Path, name: str) -> None:
         firstsight.load(copy, device="cpu")
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "categories.json", "examples.safetensors"])
+@pytest.mark.parametrize(
+    "name", ["encoder.safetensors", "decision.safetensors", "categories.json", "examples.safetensors"]
+)
 def test_an_altered_file_is_named(copy: Path, name: str) -> None:
     content = bytearray((copy / name).read_bytes())
     content[len(content) // 2] ^= 1
@@ -105,8 +117,9 @@ def test_a_newer_format_is_refused_with_what_to_do(copy: Path) -> None:
 
 def test_centres_that_are_no_numbers_are_refused(model_folder: Path, tmp_path: Path) -> None:
     model = firstsight.load(model_folder, device="cpu")
-    model.network.get_buffer("centres").fill_(float("nan"))
-    save_model(model, tmp_path / "m")
+    assert isinstance(model.decision, CodeDecision)
+    no_numbers = np.full_like(model.decision.centres, np.nan)
+    save_model(replace(model, decision=replace(model.decision, centres=no_numbers)), tmp_path / "m")
     with pytest.raises(ModelError, match="not numbers"):
         firstsight.load(tmp_path / "m", device="cpu")
 
@@ -134,7 +147,10 @@ def test_settings_of_another_release_are_refused(copy: Path) -> None:
         ("settings", {"bits": "12"}, "bits is '12'"),
         ("settings", {"backbone": "../../etc"}, "neither a shortcut nor a timm model"),
         ("report", [1], ""),
-        ("minimum_distance", None, ""),
+        ("decision", None, ""),
+        ("decision", {"minimum_distance": None}, ""),
+        ("decision", {"reach": "2"}, ""),
+        ("decision", {"wings": 4}, "its decision has"),
     ],
 )
 def test_configurations_edited_by_hand_are_refused(copy: Path, part: str, change: Any, why: str) -> None:
@@ -186,15 +202,15 @@ def test_examples_that_do_not_fit_are_refused(copy: Path, name: str, change: Any
 
 def test_weights_that_are_no_numbers_are_refused(model_folder: Path, tmp_path: Path) -> None:
     model = firstsight.load(model_folder, device="cpu")
-    next(model.trunk.parameters()).data.fill_(float("inf"))
+    next(model.looking.trunk.parameters()).data.fill_(float("inf"))
     save_model(model, tmp_path / "m")
-    with pytest.raises(ModelError, match=r"model\.safetensors: .* holds values that are not numbers"):
+    with pytest.raises(ModelError, match=r"encoder\.safetensors: .* holds values that are not numbers"):
         firstsight.load(tmp_path / "m", device="cpu")
 
 
 def test_features_that_are_no_numbers_are_an_error(model_folder: Path, moths: Path) -> None:
     model = firstsight.load(model_folder, device="cpu")
-    for parameter in model.network.parameters():
+    for parameter in model.looking.learner.parameters():
         parameter.data.fill_(float("nan"))
     with pytest.raises(ModelError, match="makes values that are not numbers"):
         model.encode([model.prepare(min((moths / "stream").rglob("*.jpg")))])
@@ -203,13 +219,19 @@ def test_features_that_are_no_numbers_are_an_error(model_folder: Path, moths: Pa
 def test_a_spread_that_cannot_be_is_refused(moths: Path, tiny: dict[str, Any], tmp_path: Path) -> None:
     own = {key: tiny[key] for key in ("backbone", "weights", "image_size")}
     firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **own)
-    file = tmp_path / "m" / "model.safetensors"
+    file = tmp_path / "m" / "decision.safetensors"
     tensors = load(file.read_bytes())
-    for name, value in (("within", -1.0), ("between", 0.0), ("sharpness", -1.0)):
-        file.write_bytes(save({**tensors, f"network.{name}": np.full_like(tensors[f"network.{name}"], value)}))
+    for name, value in (("within", -1.0), ("between", 0.0)):
+        file.write_bytes(save({**tensors, name: np.full_like(tensors[name], value)}))
         mend(tmp_path / "m", file.name)
         with pytest.raises(ModelError, match="not made of numbers above 0"):
             firstsight.load(tmp_path / "m", device="cpu")
+    file.write_bytes(save(tensors))
+    mend(tmp_path / "m", file.name)
+    config = json.loads((tmp_path / "m" / "config.json").read_text())
+    rewrite(tmp_path / "m", {**config, "decision": {**config["decision"], "sharpness": -1.0}})
+    with pytest.raises(ModelError, match="not made of numbers above 0"):
+        firstsight.load(tmp_path / "m", device="cpu")
 
 
 def test_no_folder_and_no_model_in_it(tmp_path: Path) -> None:

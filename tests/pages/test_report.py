@@ -7,7 +7,8 @@ import pytest
 from colours import BLUE, RED, painted
 from firstsight.core.accuracy import Accuracy
 from firstsight.core.protocols import Assignment
-from firstsight.evaluate.stream import Answered, Evaluation, Row
+from firstsight.evaluate.scores import Row
+from firstsight.evaluate.stream import Answered, Evaluation
 from firstsight.pages import report
 from firstsight.pages.report import report_page
 from webpage import Element, read_page

@@ -9,14 +9,15 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from firstsight.core.settings import Settings
 from firstsight.methods.phe.model import PHE
 from firstsight.methods.phe.prototypes import category_means
+from firstsight.methods.phe.settings import PheSettings
+from firstsight.methods.settings import settings as settings_of
 
 
 def small(**changes: Any) -> PHE:
     torch.manual_seed(0)
-    settings = Settings(bits=6, prototypes=2, feature_dim=8, **changes)
+    settings = PheSettings(bits=6, prototypes=2, feature_dim=8, **changes)
     return PHE(nn.Identity(), inputs=5, categories=3, settings=settings)
 
 
@@ -29,26 +30,25 @@ def test_eq10_is_the_visible_sum_of_its_terms() -> None:
 
 def test_prototypes_start_between_0_and_1_and_learn_from_every_loss() -> None:
     model = small()
-    assert model.prototypes.min() >= 0
-    assert model.prototypes.max() <= 1
+    assert model.points.min() >= 0
+    assert model.points.max() <= 1
     for term in ("L_p", "L_f", "L_q"):
         gradient = torch.autograd.grad(
-            model.losses(model(torch.randn(4, 5)), torch.tensor([0, 1, 2, 0]))[term], model.prototypes
+            model.losses(model(torch.randn(4, 5)), torch.tensor([0, 1, 2, 0]))[term], model.points
         )
         assert gradient[0].abs().sum() > 0, term
 
 
 def test_centres_come_from_mean_prototypes() -> None:
     model = small()
-    assert_close(model.hash_centres(), model.hash_head.centres(category_means(model.prototypes, 2)))
+    assert_close(model.hash_centres(), model.hash_head.centres(category_means(model.points, 2)))
 
 
 def test_final_centres_are_those_of_the_trained_weights() -> None:
     model = small()
     with torch.no_grad():
-        model.prototypes.mul_(-1)
-    model.finish(torch.zeros(1, 6), torch.zeros(1))
-    assert_close(model.centres, model.hash_centres().detach())
+        model.points.mul_(-1)
+    assert_close(model.centres(), model.hash_centres().detach())
 
 
 def test_last_batch_centres_are_those_before_the_last_step() -> None:
@@ -56,15 +56,14 @@ def test_last_batch_centres_are_those_before_the_last_step() -> None:
     outputs = model(torch.randn(4, 5))
     model.losses(outputs, torch.tensor([0, 1, 2, 0]))
     with torch.no_grad():
-        model.prototypes.mul_(-1)
-    model.finish(torch.zeros(1, 6), torch.zeros(1))
-    assert_close(model.centres, outputs.centres.detach())
+        model.points.mul_(-1)
+    assert_close(model.centres(), outputs.centres.detach())
 
 
-@pytest.mark.parametrize("preset", ["default", "paper"])
-def test_both_presets_take_a_step_that_lowers_the_loss(preset: str) -> None:
+@pytest.mark.parametrize("method", ["phe", "phe-paper"])
+def test_both_recipes_take_a_step_that_lowers_the_loss(method: str) -> None:
     torch.manual_seed(0)
-    settings = Settings.preset(preset, bits=6, prototypes=2, feature_dim=8, theta=0.0, expected_categories=6)
+    settings = settings_of(method, bits=6, prototypes=2, feature_dim=8, theta=0.0, expected_categories=6)
     model = PHE(nn.Identity(), 5, 3, settings).train()
     optimiser = torch.optim.SGD(model.parameters(), lr=1e-3)
     x, y = torch.randn(12, 5), torch.arange(12) % 3

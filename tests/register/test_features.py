@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from firstsight.checks import check_discoverer
 from firstsight.cli.main import app
 from firstsight.core.errors import ModelError, SettingsError
-from firstsight.core.protocols import Assignment, Candidate, Centre, Encoded, Provenance
+from firstsight.core.protocols import Assignment, Candidate, Centre, Provenance
 from firstsight.discoverer import Discoverer
 from firstsight.register import features as register_module
 from firstsight.register.features import FeatureRegister, Features, Metric, closed_set_features
@@ -310,9 +310,12 @@ class Scatter:
     def prepare(self, image: Any) -> NDArray[np.uint8]:
         return np.asarray(image)
 
-    def encode(self, prepared: Sequence[NDArray[np.uint8]]) -> Encoded:
+    def encode(self, prepared: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
         seeds = [zlib.crc32(pixels.tobytes()) for pixels in prepared]
-        return Encoded(np.stack([np.random.default_rng(seed).standard_normal(6) for seed in seeds]).astype(np.float32))
+        return np.stack([np.random.default_rng(seed).standard_normal(6) for seed in seeds]).astype(np.float32)
+
+    def transform(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        return features
 
     def register(self) -> FeatureRegister:
         return FeatureRegister(self.metric, self.radius, ["a", "b"], drawn("scattered", 2, 6, seed=8))

@@ -12,7 +12,7 @@ import pytest
 from run_results import a_result
 
 from firstsight.core.errors import DataError, DiskError, ProcessDied, SettingsError
-from firstsight.core.settings import Settings
+from firstsight.core.settings import ImageSettings, Settings
 from firstsight.data.folder import LabelledImages, read_folder
 from firstsight.data.splits import Split, split
 from firstsight.reproduce import benchmark as module
@@ -32,7 +32,7 @@ class Work:
     made: list[Run] = field(default_factory=list)
     killed_at: Run | None = None
 
-    def prepare(self, parts: Any, settings: Settings, orders: int, device: str, progress: Any) -> MadeOf:
+    def prepare(self, parts: Any, settings: ImageSettings, orders: int, device: str, progress: Any) -> MadeOf:
         return made_of(parts, settings.weights, orders)
 
     def run_many(self, task: MadeOf, missing: Sequence[tuple[Run, Settings]], *_: Any) -> Iterator[RunResult]:

@@ -17,17 +17,17 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from torch import nn
 from torch.testing import assert_close
 
 import firstsight
 from firstsight.core.errors import BadImages, DataError, DiskError, ModelError, SettingsError, TrainingError
 from firstsight.core.protocols import Silent
-from firstsight.core.settings import Settings
 from firstsight.data.folder import read_folder
 from firstsight.data.images import Preprocess, crop, resized
-from firstsight.methods.networks import HashNetwork
+from firstsight.methods.decisions import CodeDecision, minimum_distance_for
 from firstsight.methods.phe.model import PHE
+from firstsight.methods.phe.settings import PheSettings
+from firstsight.methods.settings import settings as settings_of
 from firstsight.train import support as support_module
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.fit import untrained
@@ -38,7 +38,7 @@ Tiny = dict[str, Any]
 
 
 def weights(folder: Path) -> bytes:
-    return (folder / "model.safetensors").read_bytes()
+    return (folder / "encoder.safetensors").read_bytes() + (folder / "decision.safetensors").read_bytes()
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_does_not(
@@ -202,18 +202,17 @@ def test_an_existing_place_is_not_overwritten(moths: Path, tiny: Tiny, tmp_path:
 
 def test_the_report_says_how_far_centres_are_and_where_images_lie(model_folder: Path, moths: Path) -> None:
     model = firstsight.load(model_folder, device="cpu")
-    network = model.network
-    assert isinstance(network, HashNetwork)
-    codes = np.unpackbits(network.codes.view(np.uint8), axis=1, bitorder="little")
+    decision = model.decision
+    assert isinstance(decision, CodeDecision)
+    codes = np.unpackbits(decision.codes.view(np.uint8), axis=1, bitorder="little")
     distances = [(a != b).sum() for i, a in enumerate(codes) for b in codes[:i]]
     assert model.report["closest"] == min(distances)
-    assert model.report["pairs_below"] == sum(d < network.minimum_distance for d in distances)
+    assert model.report["pairs_below"] == sum(d < decision.minimum_distance for d in distances)
     images = sorted((moths / "support").rglob("*.jpg"))
     near = 0
     for path in images:
-        code = model.encode([model.prepare(path)]).codes
-        assert code is not None
-        own = network.codes[model.names.index(path.parent.name)]
+        code = model.transform(model.encode([model.prepare(path)]))
+        own = decision.codes[model.names.index(path.parent.name)]
         near += int(np.bitwise_count(code[0] ^ own).sum()) <= model.radius
     assert model.report["support_within_radius"] == pytest.approx(near / len(images))
 
@@ -221,29 +220,26 @@ def test_the_report_says_how_far_centres_are_and_where_images_lie(model_folder: 
 @pytest.mark.parametrize(("third", "below"), [("11110000", 0), ("10000000", 1)])
 def test_centres_closer_than_asked_are_said_so(third: str, below: int) -> None:
     """Centres of eight bits, four apart asked: 00000000, 00001111 and one that is as far away, or one bit."""
-    network = PHE(nn.Identity(), 5, 3, Settings(bits=8, feature_dim=8, prototypes=2))
-    network.minimum_distance = 4
-    codes = [[2.0 * int(bit) - 1 for bit in code] for code in ("00000000", "00001111", third)]
-    network.centres.copy_(torch.tensor(codes))
-    report = network.report(np.array(codes, dtype=np.float32), np.arange(3))
+    codes = np.array([[2.0 * int(bit) - 1 for bit in code] for code in ("00000000", "00001111", third)], np.float32)
+    decision = CodeDecision(names=("a", "b", "c"), centres=codes, minimum_distance=4, reach=2, rule="nearest")
+    report = decision.report(codes, np.arange(3))
     assert (report["closest"], report["pairs_below"]) == (1 if below else 4, below)
     assert any("1 of 3 pairs of centres are closer than asked" in line for line in report["lines"]) == (below > 0)
 
 
 def test_a_last_batch_of_one_image_trains(moths: Path, tiny: Tiny) -> None:
     model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "epochs": 1, "batch_size": 23})  # 24 images
-    assert all(p.isfinite().all() for p in model.network.parameters())
+    assert all(p.isfinite().all() for p in model.looking.learner.parameters())
 
 
 def test_expected_categories_default_to_twice_the_known(moths: Path, tiny: Tiny) -> None:
-    from firstsight.methods.networks import minimum_distance_for
-
-    assert minimum_distance_for(Settings(), 100) == minimum_distance_for(Settings(expected_categories=200), 100) == 3
-    assert minimum_distance_for(Settings(bits=1), 2) == 1
+    assert minimum_distance_for(PheSettings(), 100) == 3
+    assert minimum_distance_for(PheSettings(expected_categories=200), 100) == 3
+    assert minimum_distance_for(PheSettings(bits=1), 2) == 1
     with pytest.raises(SettingsError, match="fewer than the 100 known"):
-        minimum_distance_for(Settings(expected_categories=99), 100)
+        minimum_distance_for(PheSettings(expected_categories=99), 100)
     with pytest.raises(SettingsError, match="use --bits 7 or more"):
-        minimum_distance_for(Settings(bits=6), 100)
+        minimum_distance_for(PheSettings(bits=6), 100)
 
 
 def test_all_bad_images_are_listed_at_once(moths: Path, tiny: Tiny, tmp_path: Path) -> None:
@@ -279,13 +275,12 @@ def test_training_that_breaks_down_says_so(moths: Path, tiny: Tiny, monkeypatch:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"preset": "paper"}, {"precision": "bf16"}, {"clip": 1.0}, {"ema": 0.99}, {"cache_trunk": 2}, {"train_stages": 0},
-     {"hash_norm": "shared", "centres": "last-batch"}, {"bits": 2}, {"bits": 256}],
+    [{"method": "phe-paper"}, {"precision": "bf16"}, {"clip": 1.0}, {"ema": 0.99}, {"cache_trunk": 2},
+     {"train_stages": 0}, {"hash_norm": "shared", "centres": "last-batch"}, {"bits": 2}, {"bits": 256}],
     ids=str,
 )  # fmt: skip
 def test_every_way_to_train_ends_in_a_model_that_answers(moths: Path, tiny: Tiny, changes: dict[str, Any]) -> None:
-    preset = changes.pop("preset", "default")
-    settings = Settings.preset(preset, **{**tiny, "epochs": 1, "expected_categories": 4, **changes})
+    settings = settings_of(**{**tiny, "epochs": 1, "expected_categories": 4, **changes})
     model = firstsight.fit(moths / "support", settings=settings, device="cpu")
     answer = firstsight.Discoverer(model, model.register()).discover_one(next((moths / "stream").rglob("*.jpg")))
     assert answer.category is not None
@@ -314,10 +309,10 @@ def test_a_trunk_store_that_fits_nowhere_is_refused(moths: Path, tiny: Tiny, mon
 
 def test_the_first_stored_view_is_what_answering_sees(moths: Path, tiny: Tiny) -> None:
     data = read_folder(moths / "support")
-    model = untrained(Settings.of({**tiny, "cache_trunk": 2}), data, "cpu")
-    support = Support(data.labels, PixelCache(data.images, model.preprocess, Silent()), model, Silent())
+    encoder = untrained(settings_of(**tiny, cache_trunk=2), data, "cpu")
+    support = Support(data.labels, PixelCache(data.images, encoder.preprocess, Silent()), encoder, Silent())
     assert support.stems is not None
-    fresh = torch.cat([model.stem(model.prepare(path)[None]) for path in data.images])
+    fresh = torch.cat([encoder.stem(encoder.prepare(path)[None]) for path in data.images])
     assert_close(support.stems[:, 0], fresh)
     assert not torch.equal(support.stems[:, 1], support.stems[:, 0])
 
@@ -362,5 +357,7 @@ def test_more_epochs_are_a_longer_run_and_nothing_is_picked(moths: Path, tiny: T
     """The saved model is that of the last epoch: its centres are those its last weights give."""
     model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **{**tiny, "epochs": 4})
     assert len((tmp_path / "m" / "metrics.jsonl").read_text().splitlines()) == 4
-    assert isinstance(model.network, PHE)
-    assert_close(model.network.centres, model.network.hash_centres().detach())
+    learner, decision = model.looking.learner, model.decision
+    assert isinstance(learner, PHE)
+    assert isinstance(decision, CodeDecision)
+    assert_close(torch.from_numpy(decision.centres), learner.hash_centres().detach())

@@ -6,11 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from firstsight.core.settings import Settings
 from firstsight.methods.phe.model import PHE
+from firstsight.methods.phe.settings import PheSettings
+from firstsight.methods.settings import settings as settings_of
 from firstsight.train.optim import Average, learning_rate, make_optimiser
 
-FULL = Settings()
+FULL = PheSettings()
 
 
 def test_the_schedule_is_the_one_in_the_released_logs() -> None:
@@ -31,25 +32,25 @@ def test_without_lag_the_second_epoch_is_warmer() -> None:
 
 
 def test_a_short_run_is_not_all_warm_up() -> None:
-    assert max(learning_rate(1e-3, epoch, Settings(epochs=8)) for epoch in range(8)) > 8e-4
+    assert max(learning_rate(1e-3, epoch, PheSettings(epochs=8)) for epoch in range(8)) > 8e-4
 
 
-def phe(settings: Settings) -> PHE:
+def phe(settings: PheSettings) -> PHE:
     return PHE(nn.Linear(3, 5), inputs=5, categories=2, settings=settings)
 
 
-@pytest.mark.parametrize(("preset", "decays"), [("default", [1e-3, 1e-3, 0.05]), ("paper", [0.05, 0.05, 0.05])])
-def test_groups_have_the_rates_and_decays_of_their_part(preset: str, decays: list[float]) -> None:
-    settings = Settings.preset(preset, feature_dim=8, expected_categories=4)
+@pytest.mark.parametrize(("method", "decays"), [("phe", [1e-3, 1e-3, 0.05]), ("phe-paper", [0.05, 0.05, 0.05])])
+def test_groups_have_the_rates_and_decays_of_their_part(method: str, decays: list[float]) -> None:
+    settings = settings_of(method, feature_dim=8, expected_categories=4)
     groups = make_optimiser(phe(settings).parameter_groups(), settings).param_groups
     assert [group["base_lr"] for group in groups] == [1e-4, 1e-3, 1e-3]
     assert [group["weight_decay"] for group in groups] == decays
 
 
 def test_a_frozen_backbone_has_no_group() -> None:
-    settings = Settings(feature_dim=8)
-    network = PHE(nn.Identity(), 5, 2, settings)
-    assert len(make_optimiser(network.parameter_groups(), settings).param_groups) == 2
+    settings = PheSettings(feature_dim=8)
+    learner = PHE(nn.Identity(), 5, 2, settings)
+    assert len(make_optimiser(learner.parameter_groups(), settings).param_groups) == 2
 
 
 def test_the_average_follows_quickly_at_first_and_slowly_later() -> None:

@@ -10,7 +10,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,9 +114,9 @@ class Decision(ABC):
         expected = {f.name for f in fields(cls)} - {"names"}
         if {*arrays, *values} != expected:
             raise ValueError(f"its decision has {sorted({*arrays, *values})}, not {sorted(expected)}")
-        for name, array in arrays.items():
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} holds values that are not numbers")
+        kinds = get_type_hints(cls)
+        for name, value in {**arrays, **values}.items():
+            _check_kept(name, value, kinds[name])
         return cls(names=names, **arrays, **values)
 
     @property
@@ -260,6 +260,21 @@ class CentreDecision(Decision):
         own = np.mean([answer.category == self.names[i] for answer, i in zip(answers, labels, strict=True)])
         lines = [f"{own:.0%} of the support is nearest to its own category's centre and within reach of it"]
         return {"lines": lines, "radius": self.radius, "support_within_radius": float(own)}
+
+
+def _check_kept(name: str, value: Any, kind: Any) -> None:
+    """ValueError where a kept field is not of the kind its decision says, or not made of finite numbers."""
+    kind, choices = get_origin(kind) or kind, get_args(kind)
+    if kind is Literal:
+        good = value in choices
+    elif kind in (int, float):
+        good = isinstance(value, (int, kind)) and not isinstance(value, bool)
+    else:
+        good = isinstance(value, np.ndarray) == (kind is np.ndarray)
+    if not good:
+        raise ValueError(f"{name} is {value!r}")
+    if kind in (int, float, np.ndarray) and not np.isfinite(value).all():
+        raise ValueError(f"{name} holds values that are not numbers")
 
 
 def check_nearest(rule: Rule | None) -> None:

@@ -19,11 +19,16 @@ def projected(features: Features, origin: Features, basis: Features) -> Features
 def principal(features: NDArray[np.float64], dimensions: int) -> NDArray[np.float64]:
     """The directions features vary most in, one per column, each with its largest entry positive.
 
-    At most one fewer than there are features: which other directions there are, only rounding would say.
+    Few features vary in fewer directions than that. The others are then drawn, always the same, at right angles to
+    those: left to the decomposition, they would be rounding.
     """
-    dimensions = min(dimensions, len(features) - 1)
+    width, telling = features.shape[1], min(dimensions, len(features) - 1)
     _, directions = np.linalg.eigh(np.cov(features.T, bias=True))
-    kept = directions[:, ::-1][:, :dimensions]
+    kept = directions[:, ::-1][:, :telling]
+    missing = min(dimensions, width) - kept.shape[1]
+    if missing > 0:
+        drawn = np.random.default_rng(0).standard_normal((width, missing))
+        kept = np.concatenate([kept, np.linalg.qr(drawn - kept @ (kept.T @ drawn))[0]], axis=1)
     largest = np.abs(kept).argmax(axis=0)
     return np.asarray(kept * np.sign(kept[largest, np.arange(kept.shape[1])]))
 

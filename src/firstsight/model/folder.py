@@ -101,6 +101,8 @@ def _categories(entries: Any) -> tuple[Category, ...]:
 
 def _check_trust(path: Path, config: dict[str, Any], trust: bool) -> None:
     name = config["settings"]["method"]
+    if not isinstance(name, str):
+        raise ValueError(f"method is {name!r}")
     if is_own(name) and not trust:
         raise ModelError(
             f"{path}: its method is {name!r}, a module from elsewhere, which loading it would run",

@@ -55,7 +55,8 @@ def decided(support: SupportFeatures, settings: Any) -> Model:
 def checked(features: Any, labels: Sequence[Any]) -> SupportFeatures:
     """Features and labels as a decision takes them; DataError where they are none."""
     try:
-        given = np.asarray(features, dtype=np.float32)
+        with np.errstate(over="ignore"):  # which is found below
+            given = np.asarray(features, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise DataError(f"features are not numbers: {error}", "give an array of one feature per line") from None
     if given.ndim != 2 or not given.shape[1]:
