@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from firstsight.core.accuracy import Accuracy
-from firstsight.core.protocols import Encoded
 from firstsight.evaluate.stream import AnswersAgain, measure, offline, passes
 from firstsight.register.codes import CodeRegister
 from firstsight.register.statistics import Spread, StatisticsRegister
@@ -58,8 +57,7 @@ def test_hindsight_is_asked_of_registers_that_can_answer_again() -> None:
 
 
 def test_every_kind_of_order_begins_with_a_fresh_register() -> None:
-    encoded = Encoded(np.zeros((5, 4), dtype=np.float32), CODES)
-    rows = passes(of_codes, encoded, TRUTH, orders=3)
+    rows = passes(of_codes, CODES, TRUTH, orders=3)
     assert [row.name for row in rows] == ["random x 3", "fixed", "bursty x 3"]
     assert {row.categories for row in rows} == {4}
     assert [row.deviation is None for row in rows] == [False, True, False]
