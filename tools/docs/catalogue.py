@@ -19,6 +19,8 @@ PARTS: dict[str, dict[str, Maker]] = {
         "pets": partial(results.full, "pets", longer=False),
         "cub-longer": partial(results.full, "cub", longer=True),
         "pets-longer": partial(results.full, "pets", longer=True),
+        "cub-frozen": partial(results.frozen, "cub"),
+        "pets-frozen": partial(results.frozen, "pets"),
     },
     "docs/reproduction.md": {
         "names": reproduction.names,

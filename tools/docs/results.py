@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,25 +42,41 @@ def everything(data: str) -> str:
 
 
 def full(data: str, longer: bool) -> str:
-    """A row for every method: the headline of random orders, and All of what stands beside it.
-
-    Codes of 12 bits with the methods that have no codes, best first; or all longer codes, by method.
-    """
-    found = {(line.bits, line.method, line.order): line for line in lines(half_known(data))}
-    heads = [
-        line
-        for (bits, method, order), line in found.items()
-        if (bits not in (12, None)) == longer and order in ("random", "any") and ", " not in method
-    ]
+    """A row for every method; codes of 12 bits with the methods that have no codes, best first, or all longer codes."""
+    found = lines(half_known(data))
+    heads = [line for line in found if _is_head(line) and (line.bits not in (12, None)) == longer]
     rows = []
     for line in heads if longer else sorted(heads, key=lambda line: -line.means[0]):
         _, bits, method, _, *figures, categories, seeds, paper = line.cells()
-        others = [(method, "fixed"), (method, "bursty"), (f"{method}, reference rule", "random")]
-        others += [(f"{method}, closed-set", "any"), (f"{method}, offline k-means", "any")]
-        beside = [f"{found[key].means[0]:.1f}" if (key := (line.bits, *other)) in found else "" for other in others]
+        beside = _all_of(found, line, "fixed", "bursty", "reference rule", "closed-set", "offline k-means")
         rows.append([method, bits, *figures, categories, *beside, seeds, paper])
     header = ["method", "bits", "All", "Old", "New", "found / true", "fixed", "bursty", "reference rule", "closed set"]
     return table([*header, "k-means", "seeds", "paper's All/Old/New"], rows)
+
+
+def frozen(data: str) -> str:
+    """The later rules where nothing of the backbone learns, best first."""
+    found = lines(read_results(RESULTS / "frozen", data))
+    rows = []
+    for line in sorted(filter(_is_head, found), key=lambda line: -line.means[0]):
+        _, _, method, _, *figures, categories, _, _ = line.cells()
+        beside = _all_of(found, line, "fixed", "bursty", "closed-set", "offline k-means")
+        rows.append([method, *figures, categories, *beside])
+    return table(["method", "All", "Old", "New", "found / true", "fixed", "bursty", "closed set", "k-means"], rows)
+
+
+def _is_head(line: Line) -> bool:
+    """Whether this is the headline of a method: its own rule, in random orders or any."""
+    return line.order in ("random", "any") and ", " not in line.method
+
+
+def _all_of(found: Sequence[Line], line: Line, *others: str) -> list[str]:
+    """All of the same method in other orders, or decided otherwise; empty where that was not run."""
+    by_name = {(each.bits, each.method, each.order): each for each in found}
+    names = {other: (f"{line.method}, {other}", "any") for other in ("closed-set", "offline k-means")}
+    names |= {"reference rule": (f"{line.method}, reference rule", "random")}
+    keys = [(line.bits, *names.get(other, (line.method, other))) for other in others]
+    return [f"{by_name[key].means[0]:.1f}" if key in by_name else "" for key in keys]
 
 
 def short() -> str:
