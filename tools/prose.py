@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
-WORDS = 20  # a sentence, on average over a page
+WORDS = 18  # a sentence, on average over a page
 LINE = 120  # characters
 
 _FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
-_GENERATED = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _NO_PROSE = re.compile(r"^(\||#|!\[)")
 _ITEM = re.compile(r"^\s*([-*]|\d+\.)\s+")
 _END = re.compile(r"(?<!\bEq)(?<!\bSec)(?<!\bFig)(?<!\bApp)[.!?](?:[)\"*]*)(?:\s+|$)")
@@ -35,7 +35,7 @@ class Reading(NamedTuple):
 
 
 def reading(text: str) -> Reading:
-    lines = [line for line in _GENERATED.sub("", _FENCE.sub("", text)).splitlines() if not line.startswith("|")]
+    lines = [line for line in _prose(text).splitlines() if not line.startswith(("|", "!["))]
     counts = [len(sentence.split()) for sentence in sentences(text)]
     return Reading(sum(counts) / max(1, len(counts)), max(map(len, lines), default=0))
 
@@ -47,10 +47,15 @@ def sentences(text: str) -> Iterator[str]:
         yield from (sentence for sentence in _END.split(plain) if re.search(r"\w", sentence))
 
 
+def _prose(text: str) -> str:
+    """A page without its code and its comments."""
+    return _COMMENT.sub("", _FENCE.sub("", text))
+
+
 def _blocks(text: str) -> Iterator[str]:
     """Paragraphs and items of lists, each in one line."""
     block: list[str] = []
-    for line in [*_GENERATED.sub("", _FENCE.sub("", text)).splitlines(), ""]:
+    for line in [*_prose(text).splitlines(), ""]:
         starts = _ITEM.match(line) is not None
         if starts or not line.strip() or _NO_PROSE.match(line):
             if block:
