@@ -1,6 +1,6 @@
 """How the docs read: words a sentence and the longest line of every page. `python -m tools.prose` fails at too much.
 
-Sentences are counted in running text and lists. Tables, code, headings, links' targets and generated parts are left out.
+Sentences are those of running text and lists. Tables, code, headings and the targets of links are left out.
 """
 
 from __future__ import annotations
