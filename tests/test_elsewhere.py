@@ -26,16 +26,8 @@ AVX2 = {
 @pytest.mark.parametrize("settings", [{"OMP_NUM_THREADS": "2"}, AVX2], ids=["two threads", "AVX2"])
 def test_numbers_hold_elsewhere(settings: dict[str, str], tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "OMP_NUM"))}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-n0",
-        f"--basetemp={tmp_path / 'runs'}",
-        "-p",
-        "no:cacheprovider",
-        TESTS,
-    ]
-    command += [f"--ignore={TESTS / name}" for name in WITHOUT_NUMBERS]
+    without = [f"--ignore={TESTS / name}" for name in WITHOUT_NUMBERS]
+    aside = [f"--basetemp={tmp_path / 'runs'}", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-n0", *aside, *without, str(TESTS)]
     done = subprocess.run(command, env=environment | settings, cwd=TESTS.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
