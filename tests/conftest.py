@@ -17,12 +17,29 @@ from typing import Any
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+from firstsight.core.threads import cores
 from firstsight.data.synthetic import known_and_new, species, write_folder
+from programs import left_out
 
 hypothesis_settings.register_profile("firstsight", deadline=None, max_examples=60, derandomize=True)
 hypothesis_settings.load_profile("firstsight")
 
 TINY = "test_vit"  # timm's own test model: a ViT of a few thousand weights
+WORKERS = 8  # at most: each loads torch for itself
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """A process for every core; for a file or a test by its name none, since starting them takes longer."""
+    a_few = all(Path(argument.split("::")[0]).is_file() for argument in config.args)
+    return 0 if a_few else min(cores(), WORKERS)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Nothing is left out in silence."""
+    lines = left_out(terminalreporter.stats.get("skipped", []))
+    if lines:
+        terminalreporter.section("left out on this machine")
+        terminalreporter.write_line("\n".join(lines))
 
 
 @pytest.fixture(autouse=True)

@@ -1,23 +1,19 @@
-"""The docs say what the code does: their code runs, their tables are generated, their tests exist."""
+"""The docs say what the code does: their code runs, what they name exists."""
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from math import comb
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 import numpy as np
 import pytest
-import typer
 
 import firstsight
 from firstsight.checks import check_discoverer
 from firstsight.cli.main import app
-from firstsight.cli.methods import HEADER, cells
 from firstsight.core.errors import (
     DataError,
     DeviceError,
@@ -28,20 +24,14 @@ from firstsight.core.errors import (
     StoreError,
     TrainingError,
 )
-from firstsight.core.settings import Settings, Spec, specs_of
 from firstsight.data.synthetic import species, write_folder
-from firstsight.methods.catalogue import METHODS, method
-from firstsight.methods.settings import all_specs
-from firstsight.reproduce.results import RunResult
-from firstsight.reproduce.run_files import read_results
-from firstsight.reproduce.tables.benchmark import csv
-from firstsight.reproduce.tables.lines import lines
+from firstsight.methods.catalogue import method
 from firstsight.store.store import Store
 from swatches import COLOURS, write_swatches
+from tools.docs.reference import COMMANDS, all_commands
 
 ROOT = Path(__file__).parents[1]
 DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -189,139 +179,7 @@ def test_exit_codes_are_documented() -> None:
         assert f"| {error.exit_code} | " in text
 
 
-# docs/reference.md: tables written from the code
-
-
-def settings_tables() -> str:
-    """A table for every class of settings: what it adds to those it is made of, and which methods have that."""
-    made_of = [reversed(each.settings_type.mro()) for each in METHODS.values()]
-    kinds = dict.fromkeys(kind for kinds in made_of for kind in kinds if issubclass(kind, Settings))
-    meaning = "A method has the settings of the tables that name it. Any other is refused, wherever it comes from."
-    return "\n\n".join([meaning, *map(settings_table, kinds)])
-
-
-def settings_table(kind: type[Settings]) -> str:
-    base = kind.mro()[1]
-    shared = specs_of(base) if issubclass(base, Settings) else {}
-    added = [spec for name, spec in specs_of(kind).items() if spec != shared.get(name)]
-    rows = [f"| `{s.name}` | {default_of(s)} | {s.allowed} | {s.help} |" for s in added]
-    title = fill(f"**{kind.__name__}.** {kind.__doc__} Methods: {methods_with(kind)}.", 118, break_on_hyphens=False)
-    return "\n".join([title, "", "| setting | default | allowed | what it is |", "|---|---|---|---|", *rows])
-
-
-def methods_with(kind: type[Settings]) -> str:
-    """By name, or where nearly all have these settings, those that do not."""
-    having = [f"`{name}`" for name, each in METHODS.items() if issubclass(each.settings_type, kind)]
-    lacking = [f"`{name}`" for name, each in METHODS.items() if not issubclass(each.settings_type, kind)]
-    if not lacking:
-        return "all"
-    return f"all but {', '.join(lacking)}" if len(lacking) <= 3 else ", ".join(having)
-
-
-def default_of(spec: Spec) -> str:
-    if spec.default is None:
-        return "not given"
-    return str(spec.default).lower() if spec.kind is bool else str(spec.default)
-
-
-def all_commands() -> list[tuple[str, Any]]:
-    """Every command by its full name, those inside groups included."""
-    inner = [
-        (f"{name} {sub}", c) for name, group in COMMANDS.items() for sub, c in getattr(group, "commands", {}).items()
-    ]
-    return [*COMMANDS.items(), *inner]
-
-
-def options_table() -> str:
-    rows = []
-    for name, command in all_commands():
-        for parameter in command.params:
-            a_setting = name in ("fit", "benchmark", "reproduce") and parameter.name in all_specs()
-            if parameter.param_type_name == "option" and not a_setting and "--help" not in parameter.opts:
-                rows.append(f"| `{name}` | `{', '.join(parameter.opts)}` | {parameter.help} |")
-    return "\n".join(["| command | option | what it does |", "|---|---|---|", *rows])
-
-
 def test_every_command_is_in_the_reference() -> None:
     text = (ROOT / "docs" / "reference.md").read_text()
     assert [name for name, _ in all_commands() if f"`firstsight {name.split()[0]}" not in text] == []
     assert [name for name, _ in all_commands() if " " in name and f"`{name.split()[1]}" not in text] == []
-
-
-def methods_table() -> str:
-    rows = [f"| `{name}` | " + " | ".join(cells(each)[1:]) + " |" for name, each in METHODS.items()]
-    return "\n".join([f"| {' | '.join(HEADER)} |", "|" + "---|" * len(HEADER), *rows])
-
-
-RUNS = ROOT / "reproductions" / "results" / "benchmark"
-
-
-def half_known(data: str) -> list[RunResult]:
-    """The runs under the usual split."""
-    return [result for result in read_results(RUNS, data) if result.run.known_share == 50]
-
-
-def results_table(data: str, longer: bool) -> str:
-    """A row for every method: the headline of random orders, and All of what stands beside it.
-
-    Codes of 12 bits with the methods that have no codes, best first; or all longer codes, by method.
-    """
-    found = {(line.bits, line.method, line.order): line for line in lines(half_known(data))}
-    heads = [
-        line
-        for (bits, method, order), line in found.items()
-        if (bits not in (12, None)) == longer and order in ("random", "any") and ", " not in method
-    ]
-    rows = []
-    for line in heads if longer else sorted(heads, key=lambda line: -line.means[0]):
-        _, bits, method, _, *figures, categories, runs, paper = line.cells()
-        others = [(method, "fixed"), (method, "bursty"), (f"{method}, reference rule", "random")]
-        others += [(f"{method}, closed-set", "any"), (f"{method}, offline k-means", "any")]
-        beside = [f"{found[key].means[0]:.1f}" if (key := (line.bits, *other)) in found else "" for other in others]
-        rows.append([method, bits, *figures, categories, *beside, runs, paper])
-    header = ["method", "bits", "All", "Old", "New", "found / true", "fixed", "bursty", "reference rule", "closed set"]
-    header += ["k-means", "seeds", "paper's All/Old/New"]
-    return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *rows])
-
-
-def short_table() -> str:
-    """Of the same runs, what the README shows: 12 bits, random orders, the headline."""
-    found = [line for data in ("cub", "pets") for line in lines(half_known(data), ["random"])]
-    wanted = ["firstsight", "online-clustering", "age", "talon-p", "phe", "phe, closed-set", "phe-paper", "smile"]
-    wanted += ["mdsh-ball", "simgcd", "slc", "ncm", "closed-set-ce", "offline-kmeans"]
-    shown = [line for line in found if line.bits in (12, None) and line.method in wanted]
-    rows = [f"| {c[0]} | {c[2]} | {c[4]} | {c[5]} | {c[6]} | {c[7]} |" for c in (line.cells() for line in shown)]
-    return "\n".join(
-        ["| data | method | All | Old | New | categories found / true |", "|---|---|---|---|---|---|", *rows]
-    )
-
-
-@pytest.mark.parametrize("data", ["cub", "pets"])
-def test_the_table_of_everything_is_up_to_date(data: str) -> None:
-    path, fresh = RUNS.parent / f"{data}.csv", csv(lines(read_results(RUNS, data)))
-    if os.environ.get("UPDATE_DOCS"):
-        path.write_text(fresh)
-    assert fresh == path.read_text()
-
-
-@pytest.mark.parametrize(
-    ("page", "name", "table"),
-    [
-        ("docs/reference.md", "settings", settings_tables()),
-        ("docs/reference.md", "options", options_table()),
-        ("docs/methods.md", "methods", methods_table()),
-        ("docs/results.md", "cub", results_table("cub", longer=False)),
-        ("docs/results.md", "pets", results_table("pets", longer=False)),
-        ("docs/results.md", "cub-longer", results_table("cub", longer=True)),
-        ("docs/results.md", "pets-longer", results_table("pets", longer=True)),
-        ("README.md", "results", short_table()),
-    ],
-)
-def test_generated_tables_are_up_to_date(page: str, name: str, table: str) -> None:
-    path = ROOT / page
-    pattern = re.compile(rf"(<!-- {name}: begin .*? -->\n).*?(<!-- {name}: end -->)", re.DOTALL)
-    text = path.read_text()
-    fresh = pattern.sub(lambda match: f"{match[1]}{table}\n{match[2]}", text)
-    if os.environ.get("UPDATE_DOCS"):
-        path.write_text(fresh)
-    assert fresh == path.read_text()

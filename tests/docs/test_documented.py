@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -119,22 +119,12 @@ def run(command: str, given: Path, home: Path, monkeypatch: pytest.MonkeyPatch) 
         runpy.run_path(str(script), run_name="__main__")
 
 
-def slow(command: str) -> bool:
-    """Benchmarks draw many pictures, start processes or fit a dozen models, however little they are given to do."""
-    scripts = ("python benchmarks/answering.py", "python benchmarks/training.py")
-    return command.startswith((*scripts, "firstsight reproduce alpha beta k")) or command.count(",") > 4
-
-
-def marked(items: Iterable[Any], commands: Callable[[Any], list[str]], name: Callable[[Any], str]) -> list[Any]:
-    marks = pytest.mark.slow
-    return [pytest.param(i, id=name(i), marks=marks if any(map(slow, commands(i))) else ()) for i in items]
-
-
-PAGES_IN_TURN = marked([page for page in PAGES if in_turn(page)], in_turn, lambda page: page.stem)
+IN_TURN = [page for page in PAGES if in_turn(page)]
 ALONE = sorted({each for path in [*PAGES, *SCRIPTS] for each in by_themselves(path) if not is_only_named(each)})
 
 
-@pytest.mark.parametrize("page", PAGES_IN_TURN)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", IN_TURN, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run_one_after_the_other(
     page: Path, given: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,7 +132,8 @@ def test_the_commands_of_a_page_run_one_after_the_other(
         run(command, given, home, monkeypatch)
 
 
-@pytest.mark.parametrize("command", marked(ALONE, lambda command: [command], str))
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ALONE)
 def test_a_command_that_stands_by_itself_runs(
     command: str, given: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

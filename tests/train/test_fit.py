@@ -50,6 +50,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_does_not(
     assert weights(tmp_path / "other") != weights(model_folder)
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_it_ends_with_the_same_weights(moths: Path, tiny: Tiny, tmp_path: Path) -> None:
     settings = {**tiny, "epochs": 40, "ema": 0.9}
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
