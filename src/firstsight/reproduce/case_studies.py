@@ -18,7 +18,6 @@ from firstsight.data.images import CENTRE
 from firstsight.evidence.points import TOP, Points, top
 from firstsight.model.model import Model
 from firstsight.reproduce.results import CaseStudies, Likeness
-from firstsight.reproduce.task import encode_pixels
 from firstsight.train.pixels import PixelCache
 
 BATCH = 64
@@ -32,12 +31,12 @@ def case_studies(model: Model, stream: PixelCache, truth: Sequence[str], progres
     That is the true one of a known image, the one that answers where a new image is taken for it, and otherwise the
     one most of the five are of. Every image is asked about as if it were the first of the stream.
     """
-    points, scores = Points(model), []
+    points, answers, scores = Points(model), [], []
     register = model.register()
-    answers = [register.match(feature).category for feature in register.rows_of(encode_pixels(model, stream))]
     with progress.task("comparing", len(truth)) as advance, torch.no_grad():
         for some in torch.split(torch.arange(len(truth)), BATCH):
             crops = stream.crops(some, torch.full((len(some), 3), CENTRE), model.device)
+            answers += [register.match(row).category for row in register.rows_of(model.encoded(model.rows(crops)))]
             scores.append(points.similarity(model.network.eval().features(model.stem(crops))).cpu().numpy())
             for _ in some:
                 advance()
