@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from firstsight.cli.console import Bars
-from firstsight.core.settings import SPECS, Settings
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.splits import held_out
-from firstsight.methods.catalogue import method
+from firstsight.methods.settings import all_specs, settings
 from firstsight.reproduce.benchmark import Run, check_parts
 from firstsight.reproduce.jobs import prepare, run_many
 
@@ -57,10 +56,11 @@ def main() -> None:
     print_table([d for d in done if d["data"] == of.name])
 
 
-def settings_of(text: str) -> Settings:
+def settings_of(text: str) -> Any:
     parts = (part.partition("=") for part in text.split())
-    changes = {name: SPECS[name].parse(value, name) for name, _, value in parts}
-    return method(changes.pop("method", "phe")).settings(**changes)
+    specs = all_specs()
+    changes = {name: specs[name].parse(value, name) for name, _, value in parts}
+    return settings(**{"method": "phe", **changes})
 
 
 def summary(data: str, run: Run, result: dict[str, Any]) -> dict[str, Any]:
