@@ -51,7 +51,7 @@ def signs(count: int, seed: int) -> Features:
 
 
 def unit(features: NDArray[Any]) -> Features:
-    return (features / np.linalg.norm(features, axis=1, keepdims=True)).astype(np.float32)
+    return single(features / np.linalg.norm(features, axis=1, keepdims=True))
 
 
 def with_chances(features: NDArray[Any], seed: int = 0) -> Features:
@@ -69,7 +69,7 @@ def supports(name: str) -> tuple[SupportFeatures, Features]:
     else:
         drawn, which = clouds(2 * CATEGORIES, IMAGES + 2, apart=10.0)
         arriving = np.arange(len(drawn)) % (IMAGES + 2) >= IMAGES
-        make = {GrowingGaussians: with_chances, DirichletProcess: single}.get(kind, unit)
+        make = with_chances if kind is GrowingGaussians else single if kind is DirichletProcess else unit
         taught, stream, labels = make(drawn[~arriving]), make(drawn[arriving]), which[~arriving]
     known = labels < CATEGORIES
     return SupportFeatures(taught[known], labels[known], NAMES), stream
@@ -184,7 +184,7 @@ def test_the_slope_is_that_of_the_sum_of_similarities(name: str, seed: int, poin
     def drawn(count: int) -> NDArray[np.float64]:
         values = generator.uniform(0.2, 1, (count, WIDTH)) * generator.choice([-1, 1], (count, WIDTH))
         if name != "age":
-            return length * values
+            return np.asarray(length * values)
         return np.concatenate([length * values, generator.dirichlet(np.ones(CATEGORIES), count)], axis=1)
 
     feature, others = drawn(1)[0].astype(np.float32), drawn(points).astype(np.float32)
