@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from firstsight.methods.decisions import CodeDecision
 from firstsight.methods.later.age import GrowingGaussians
 from firstsight.methods.later.dp_boa import DirichletProcess
 from firstsight.methods.projection import single
+from firstsight.methods.settings import resolve
 from firstsight.methods.settings import settings as settings_of
 from firstsight.model.folder import load_model, save_model
 from firstsight.register.kinds import KINDS
@@ -49,7 +51,7 @@ def signs(count: int, seed: int) -> Features:
 
 
 def unit(features: NDArray[Any]) -> Features:
-    return (features / np.linalg.norm(features, axis=1, keepdims=True)).astype(np.float32)
+    return single(features / np.linalg.norm(features, axis=1, keepdims=True))
 
 
 def with_chances(features: NDArray[Any], seed: int = 0) -> Features:
@@ -67,7 +69,7 @@ def supports(name: str) -> tuple[SupportFeatures, Features]:
     else:
         drawn, which = clouds(2 * CATEGORIES, IMAGES + 2, apart=10.0)
         arriving = np.arange(len(drawn)) % (IMAGES + 2) >= IMAGES
-        make = {GrowingGaussians: with_chances, DirichletProcess: single}.get(kind, unit)
+        make = with_chances if kind is GrowingGaussians else single if kind is DirichletProcess else unit
         taught, stream, labels = make(drawn[~arriving]), make(drawn[arriving]), which[~arriving]
     known = labels < CATEGORIES
     return SupportFeatures(taught[known], labels[known], NAMES), stream
@@ -165,8 +167,9 @@ def test_what_was_kept_otherwise_is_refused(name: str, damage: str) -> None:
 WIDTH = 12
 
 
-def slope_decisions() -> dict[str, Any]:
-    return {name: fitted(name)[0] for name in ("firstsight", "ncm", "age")}
+@cache
+def sloped(name: str) -> Any:
+    return fitted(name)[0]
 
 
 @given(
@@ -175,13 +178,13 @@ def slope_decisions() -> dict[str, Any]:
 @settings(max_examples=40)
 def test_the_slope_is_that_of_the_sum_of_similarities(name: str, seed: int, points: int, length: float) -> None:
     """By central differences, whose step is far above what single precision rounds away, and far below the values."""
-    decision = SLOPED[name]
+    decision = sloped(name)
     generator = np.random.default_rng(seed)
 
     def drawn(count: int) -> NDArray[np.float64]:
         values = generator.uniform(0.2, 1, (count, WIDTH)) * generator.choice([-1, 1], (count, WIDTH))
         if name != "age":
-            return length * values
+            return np.asarray(length * values)
         return np.concatenate([length * values, generator.dirichlet(np.ones(CATEGORIES), count)], axis=1)
 
     feature, others = drawn(1)[0].astype(np.float32), drawn(points).astype(np.float32)
@@ -197,12 +200,8 @@ def test_the_slope_is_that_of_the_sum_of_similarities(name: str, seed: int, poin
     assert slope.shape == feature.shape
     scale = float(np.abs(slope).max())
     assert slope == pytest.approx(found, abs=0.01 * scale + 3e-4)
-    assert float(slope @ feature) == pytest.approx(
-        0, abs=1e-3 * scale * float(np.abs(feature).sum())
-    )  # a cosine has no scale
-
-
-SLOPED = slope_decisions()
+    along = float(slope @ feature)  # nothing: a cosine does not depend on lengths
+    assert along == pytest.approx(0, abs=1e-3 * scale * float(np.abs(feature).sum()))
 
 
 def test_the_slope_says_nothing_of_a_classifiers_probabilities() -> None:
@@ -293,3 +292,18 @@ def test_settings_of_a_decision_from_elsewhere_are_checked_as_any(own_method: st
         settings_of(own_method, near=101)
     with pytest.raises(SettingsError, match="bits means nothing to nearby:Near"):
         settings_of(own_method, bits=12)
+    with pytest.raises(SettingsError, match="nears is no setting") as caught:
+        settings_of(own_method, nears=3)
+    assert caught.value.remedy == "did you mean near?"
+
+
+def test_settings_of_a_decision_from_elsewhere_come_from_anywhere(own_method: str, tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(f"method = {own_method!r}\nnear = 5\n")
+    assert resolve({}, None, file, {}, trust=True).near == 5
+    assert resolve({}, None, file, {"FIRSTSIGHT_NEAR": "4"}, trust=True).near == 4
+    assert resolve({}, None, None, {"FIRSTSIGHT_NEAR": "4", "FIRSTSIGHT_METHOD": own_method}).near == 4
+    with pytest.raises(SettingsError, match="FIRSTSIGHT_NEAR is 'far'; allowed: 0 to 100"):
+        resolve({"method": own_method}, None, None, {"FIRSTSIGHT_NEAR": "far"})
+    with pytest.raises(SettingsError, match="FIRSTSIGHT_NEAR is no setting"):
+        resolve({}, None, None, {"FIRSTSIGHT_NEAR": "4"})

@@ -11,6 +11,7 @@ import tomllib
 import types
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
@@ -149,13 +150,25 @@ def _read(kind: type[Settings]) -> dict[str, Spec]:
 
 
 def from_environment(specs: Mapping[str, Spec], environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """What FIRSTSIGHT_* variables say: values where they are among these settings, text where they are not."""
+    """What FIRSTSIGHT_* variables say of these settings, and of the preset; SettingsError where one is neither."""
     values: dict[str, Any] = {}
     for key, text in environment.items():
         name = key.removeprefix(ENVIRONMENT_PREFIX).lower()
-        if key.startswith(ENVIRONMENT_PREFIX) and name not in NOT_SETTINGS:
-            values[name] = specs[name].parse(text, key) if name in specs else text
+        if not key.startswith(ENVIRONMENT_PREFIX) or name in NOT_SETTINGS:
+            continue
+        if name not in specs and name != "preset":
+            raise unknown_setting(key, name, specs)
+        values[name] = specs[name].parse(text, key) if name in specs else text
     return values
+
+
+def unknown_setting(shown: str, name: str, specs: Mapping[str, Spec]) -> SettingsError:
+    """That there is none of this name, with the nearest there is."""
+    near = get_close_matches(name, specs, n=1)
+    return SettingsError(
+        f"{shown} is no setting of Firstsight",
+        f"did you mean {near[0]}?" if near else f"there are: {', '.join(specs)}",
+    )
 
 
 def from_file(path: Path) -> dict[str, Any]:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from firstsight.core.errors import SettingsError
-from firstsight.core.settings import ENVIRONMENT_PREFIX, Settings, Spec, from_environment, from_file, specs_of
-from firstsight.methods.catalogue import METHODS, Method
+from firstsight.core.settings import (
+    ENVIRONMENT_PREFIX,
+    Settings,
+    Spec,
+    from_environment,
+    from_file,
+    specs_of,
+    unknown_setting,
+)
+from firstsight.methods.catalogue import METHODS, Method, is_own
 from firstsight.methods.catalogue import method as find
 from firstsight.methods.phe.settings import PAPER
 
@@ -54,8 +61,16 @@ def resolve(
     A method that is a module from elsewhere runs, so a file may name one only with `trust`.
     """
     given = {name: value for name, value in flags.items() if value is not None}
-    typed = from_environment(all_specs(), environment) | given
-    values = (from_file(config_file) if config_file is not None else {}) | typed
+    listed = from_file(config_file) if config_file is not None else {}
+    named_here = given.get("method") or environment.get(f"{ENVIRONMENT_PREFIX}METHOD")
+    name = named_here or listed.get("method")
+    if isinstance(name, str) and is_own(name) and not named_here and not trust:
+        raise SettingsError(
+            f"{config_file}: its method is {name!r}, a module from elsewhere, which fitting would run",
+            "if you know that module, say so with --trust, or name it yourself with --method",
+        )
+    typed = from_environment(_specs_with(name), environment) | given
+    values = listed | typed
     preset = preset or values.pop("preset", "default")
     values.pop("preset", None)
     if preset not in PRESETS:
@@ -63,16 +78,8 @@ def resolve(
     name = values.pop("method", "phe" if preset == "paper" else DEFAULT)
     if not isinstance(name, str):
         raise SettingsError(f"method is {name!r}; allowed: the name of one", "see firstsight methods")
-    if ":" in name and "method" not in typed and not trust:
-        raise SettingsError(
-            f"{config_file}: its method is {name!r}, a module from elsewhere, which fitting would run",
-            "if you know that module, say so with --trust, or name it yourself with --method",
-        )
     if preset == "paper" and name != "phe":
         raise SettingsError(f"the paper preset is a recipe for phe, not for {name}", "leave out one of the two")
-    for variable in typed.keys() - given.keys() - {"method", "preset"}:
-        if variable not in all_specs():
-            raise _unknown(f"{ENVIRONMENT_PREFIX}{variable.upper()}", variable)
     return settings("phe-paper" if preset == "paper" else name, **values)
 
 
@@ -111,15 +118,13 @@ def check_meaning(given: Iterable[str], names: Sequence[str]) -> None:
 def _meaningless(name: str, chosen: Method) -> SettingsError:
     others = methods_with(name)
     if not others:
-        return _unknown(name, name)
+        return unknown_setting(name, name, _specs_with(chosen.name))
     return SettingsError(
         f"{name} means nothing to {chosen.name}", f"leave it out, or name a method that has it, such as {others[0]}"
     )
 
 
-def _unknown(shown: str, name: str) -> SettingsError:
-    near = get_close_matches(name, all_specs(), n=1)
-    return SettingsError(
-        f"{shown} is no setting of Firstsight",
-        f"did you mean {near[0]}?" if near else f"there are: {', '.join(all_specs())}",
-    )
+def _specs_with(name: Any) -> dict[str, Spec]:
+    """Every setting there is, those of a method from elsewhere among them."""
+    own = specs_of(find(name).settings_type) if isinstance(name, str) and is_own(name) else {}
+    return {**all_specs(), **own}

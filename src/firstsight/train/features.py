@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from firstsight.core.errors import DataError, ModelError
 from firstsight.core.protocols import SupportFeatures
@@ -16,9 +17,11 @@ from firstsight.methods.settings import named, settings_from
 from firstsight.model.folder import save_model
 from firstsight.model.model import Category, Model
 
+Labels: TypeAlias = Sequence[Any] | NDArray[Any]  # names, or whatever has one by str()
+
 
 def fit_features(
-    features: Any, labels: Sequence[Any], out: Path | str | None = None, settings: Any = None, **changes: Any
+    features: Any, labels: Labels, out: Path | str | None = None, settings: Any = None, **changes: Any
 ) -> Model:
     """Fit a method that trains nothing on features (N, D) and their labels; save to `out` where one is named.
 
@@ -52,7 +55,7 @@ def decided(support: SupportFeatures, settings: Any) -> Model:
     return Model(settings, categories, decision, report=decision.report(support.features, support.labels))
 
 
-def checked(features: Any, labels: Sequence[Any]) -> SupportFeatures:
+def checked(features: Any, labels: Labels) -> SupportFeatures:
     """Features and labels as a decision takes them; DataError where they are none."""
     try:
         with np.errstate(over="ignore"):  # which is found below

@@ -53,7 +53,7 @@ print("torch" in sys.modules, len(set(kept)))
 
 @pytest.mark.parametrize("method", ["firstsight", "ncm"])
 def test_fit_save_load_discover_and_a_store_without_torch(method: str, tmp_path: Path) -> None:
-    features, labels, stream, truth = taught_and_stream()
+    features, labels, stream, _ = taught_and_stream()
     files = [tmp_path / f"{name}.npy" for name in ("features", "labels", "stream")]
     for file, array in zip(files, (features, np.array(labels), stream), strict=True):
         np.save(file, array)
