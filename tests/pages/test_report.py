@@ -22,7 +22,8 @@ def row(name: str, value: float, deviation: float | None = None) -> Row:
     spread = None if deviation is None else Accuracy(deviation, deviation, deviation)
     more = {"confirmed": 2.0, "by_name": 1.0, "false_births": 0.0, "mutual_information": 1.0, "rand_index": 1.0}
     same = {"hindsight": accuracy, "largest": accuracy, "separate": accuracy}
-    return Row(name, accuracy, spread, categories=3.0, course=[value, value], growth=[1, 3], **more, **same)  # type: ignore[arg-type]
+    rest = {"categories": 3.0, "course": [value, value], "growth": [1.0, 3.0], **more, **same}
+    return Row(name=name, accuracy=accuracy, deviation=spread, **rest)  # type: ignore[arg-type]
 
 
 def seen(colour: tuple[int, int, int], truth: str, category: str, is_new: bool, created: bool = False) -> Answered:
