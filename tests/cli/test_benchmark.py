@@ -120,21 +120,22 @@ def test_a_damaged_result_is_named(plain_flags: list[str], tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_a_job_that_fails_loses_no_other(
-    flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moths: Path
+    plain_flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moths: Path
 ) -> None:
     """Of three runs by two processes the first fails; what had begun is kept, and the message is the error's own."""
     (tmp_path / "failing.py").write_text(
         "from firstsight.core.errors import ImageError\n"
         "from firstsight.methods.baselines.leader import ClassMeans\n"
         "class Fails(ClassMeans):\n"
-        "    def finish(self, rows, labels):\n"
+        "    @classmethod\n"
+        "    def fit(cls, support, settings):\n"
         "        raise ImageError('x.jpg', 'was eaten', 'feed the dog')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     command = [
         "benchmark",
-        *flags,
+        *plain_flags,
         "--out",
         tmp_path / "out",
         "--methods",
@@ -150,17 +151,18 @@ def test_a_job_that_fails_loses_no_other(
 
 @pytest.mark.slow
 def test_a_killed_process_loses_its_own_run_only(
-    flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plain_flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "killed.py").write_text(
         "import os, signal\n"
         "from firstsight.methods.baselines.leader import ClassMeans\n"
         "class Killed(ClassMeans):\n"
-        "    def finish(self, rows, labels):\n"
+        "    @classmethod\n"
+        "    def fit(cls, support, settings):\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    command = ["benchmark", *flags, "--out", tmp_path / "out", "--seeds", 1, "--orders", 2, "--methods"]
+    command = ["benchmark", *plain_flags, "--out", tmp_path / "out", "--seeds", 1, "--orders", 2, "--methods"]
     assert firstsight(*command, "offline-kmeans").returncode == 0  # and closed-set-ce, which is always there
     result = firstsight(*command, "killed:Killed,ncm", "--jobs", 2)
     assert result.returncode == 9, result.stderr
