@@ -90,7 +90,7 @@ def check_header_starts_the_same_register(fresh: Callable[[], Discoverer], image
     discoverer = fresh()
     rows, register = _rows(discoverer, images), discoverer.register
     again = of_header(register.header())
-    kept = [again.row_from(register.row_bytes(row)) for row in rows]
+    kept = [again.feature_from(register.feature_bytes(row)) for row in rows]
     assert all(np.array_equal(a, b) for a, b in zip(kept, rows, strict=True)), "a row changed on its way through bytes"
     assert list(again.assign_many(rows)) == list(register.assign_many(rows)), "the header made another register"
 

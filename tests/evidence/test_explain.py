@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from colours import PURPLE, RED, SIDE, colour_model, painted
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
 
 import firstsight
+from colours import PURPLE, RED, SIDE, colour_model, painted
 from firstsight.core.errors import ImageError, StoreError
 from firstsight.evidence.evidence import Similar
 from firstsight.evidence.points import summed, top

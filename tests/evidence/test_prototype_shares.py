@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from colours import BLUE, PURPLE, RED, colour_model, painted
 
+from colours import BLUE, PURPLE, RED, colour_model, painted
 from firstsight.core.protocols import Silent
 from firstsight.model.examples import Examples
 from firstsight.reproduce.cases import cases

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from clouds import clouds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import approx_fprime
 from torch import nn
 
+from clouds import clouds
 from firstsight.methods.catalogue import method
 from firstsight.methods.firstsight.calibration import _weighed_loss, best_concentration, best_sharpness, calibrated
 from firstsight.methods.firstsight.corrected import NEVER, Corrected, corrected

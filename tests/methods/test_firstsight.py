@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from clouds import clouds
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
 import firstsight
+from clouds import clouds
 from firstsight.methods.catalogue import method
 from firstsight.methods.firstsight.calibration import Calibration, calibrated
 from firstsight.methods.firstsight.method import Firstsight

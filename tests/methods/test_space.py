@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from clouds import clouds
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clouds import clouds
 from firstsight.methods.firstsight.discriminant import (
     axes_again,
     axes_of_few,

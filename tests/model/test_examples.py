@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import timm
 import torch
-from colours import colour_model
 from PIL import Image
 from safetensors.torch import save_file
 from torch import nn
 
 import firstsight
+from colours import colour_model
 from firstsight.cli.explain import drawn
 from firstsight.core.errors import ModelError
 from firstsight.data.synthetic import species, write_folder

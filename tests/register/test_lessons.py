@@ -25,7 +25,7 @@ SPREAD = Spread(np.ones(2), np.full(2, 25.0), concentration=0.0, enough=3)
 
 
 def fresh(spread: Spread = SPREAD) -> StatisticsRegister:
-    """One category of two rows at (0, 0), and one of five at (9, 0)."""
+    """One category of two features at (0, 0), and one of five at (9, 0)."""
     return StatisticsRegister(spread, ["few", "many"], np.array([2, 5]), np.array([[0.0, 0], [45, 0]]))
 
 
@@ -163,14 +163,14 @@ operations = st.lists(
 @given(operations)
 @settings(max_examples=100)
 def test_a_file_opened_again_has_learned_the_same_to_the_bit(steps: list[tuple[object, ...]]) -> None:
-    row = np.array([4, 1], dtype=np.float32)
+    feature = np.array([4, 1], dtype=np.float32)
     with TemporaryDirectory() as folder, Store.create(Path(folder) / "r.db", fresh(), MODEL) as store:
         for number, step in enumerate(steps):
             with suppress(FirstsightError):  # an edit of what is not there
                 carry_out(store, number, *step)
             with Store.open(Path(folder) / "r.db", write=False) as again:
                 assert totals(again) == totals(store)
-                assert again.register.match(row) == store.register.match(row)
+                assert again.register.match(feature) == store.register.match(feature)
             learned = totals(store)
             assert all(learned[c.id][0] for c in store.catalogue.live() if store.catalogue.images(c.id))
 

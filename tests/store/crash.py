@@ -125,8 +125,8 @@ def check(path: Path, acknowledged: dict[int, str]) -> None:
         again.catalogue = replayed
         again._stale = True
         for value in range(0, 1 << BITS, 3):
-            row = np.array([value], dtype=np.uint64)
-            assert store.register.match(row) == again.register.match(row), "the register is not the replay"
+            feature = np.array([value], dtype=np.uint64)
+            assert store.register.match(feature) == again.register.match(feature), "the register is not the replay"
         again.close()
 
 

@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def fresh() -> StatisticsRegister:
-    """Two known categories of four rows each, around 0 and 9; W is 1, B is 25."""
+    """Two known categories of four features each, around 0 and 9; W is 1, B is 25."""
     spread = Spread(np.ones(1), np.full(1, 25.0), concentration=-6.0)
     return StatisticsRegister(spread, ["ant", "bee"], np.array([4, 4]), np.array([[0.0], [36.0]]))
 
@@ -92,11 +92,11 @@ def test_a_log_written_before_confidence_was_kept_still_opens(path: Path) -> Non
 
 
 def test_an_event_says_how_sure_it_was_only_where_it_was() -> None:
-    event = Assigned("a.jpg", "ant", None, -3.5, 0.0, None, None, "rule", 1, b"row", b"content", 0.75)
-    kind, body, row, content = to_columns(event)
-    assert from_columns(kind, body, row, content) == event
+    event = Assigned("a.jpg", "ant", None, -3.5, 0.0, None, None, "rule", 1, b"feature", b"content", 0.75)
+    kind, body, feature, content = to_columns(event)
+    assert from_columns(kind, body, feature, content) == event
     without = json.dumps({name: value for name, value in json.loads(body).items() if name != "confidence"})
-    older = from_columns(kind, without, row, content)
+    older = from_columns(kind, without, feature, content)
     assert isinstance(older, Assigned)
     assert older.confidence is None
     assert json.loads(to_columns(older)[1]) == json.loads(without)

@@ -26,11 +26,11 @@ def forge(path: Path, header: dict[str, Any] | None = None, body: dict[str, Any]
         text = json.dumps({**json.loads(text), **(header or {})})
         crc = zlib.crc32(text.encode())
         db.execute("UPDATE header SET value = ?, crc = ?", (text, crc))
-        for number, kind, at, said, row, content in db.execute(
-            "SELECT number, kind, at, body, row, content FROM events ORDER BY number"
+        for number, kind, at, said, feature, content in db.execute(
+            "SELECT number, kind, at, body, feature, content FROM events ORDER BY number"
         ).fetchall():
             new = json.dumps({**json.loads(said), **(body or {})}) if number == 1 else said
-            crc = _checksum(crc, number, kind, at, new, row, content)
+            crc = _checksum(crc, number, kind, at, new, feature, content)
             db.execute("UPDATE events SET body = ?, crc = ? WHERE number = ?", (new, crc, number))
         db.commit()
 

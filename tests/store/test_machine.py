@@ -65,7 +65,7 @@ class Model:
             match event:
                 case Created():
                     names[event.category] = event.category
-                    centres.append((event.category, fresh_register().row_from(event.row), 0))
+                    centres.append((event.category, fresh_register().feature_from(event.feature), 0))
                 case Assigned():
                     images[number] = (event.via or event.category, False)
                 case Renamed():
@@ -74,7 +74,7 @@ class Model:
                     merged[event.category] = event.into
                 case Split():
                     names[event.category] = event.name
-                    centres.append((event.category, fresh_register().row_from(event.row), number))
+                    centres.append((event.category, fresh_register().feature_from(event.feature), number))
                     images |= dict.fromkeys(event.images, (event.category, True))
                 case Moved():
                     images |= dict.fromkeys(event.images, (event.to, True))
@@ -91,7 +91,7 @@ class Model:
             "images": {n: (home(c), placed) for n, (c, placed) in images.items()},
             "names": {id: name for id, name in names.items() if id not in merged},
             "radius": radius,
-            "centres": [(row.tolist(), home(id), id) for id, row, _ in ranked],
+            "centres": [(feature.tolist(), home(id), id) for id, feature, _ in ranked],
         }
 
 
@@ -236,7 +236,7 @@ class StoreMachine(RuleBasedStateMachine):
             return
         expected = self.model.state()
         built = fresh_register(rule=self.kind)
-        built.rebuild(Centre(code(row[0]), category, home) for row, category, home in expected["centres"])
+        built.rebuild(Centre(code(feature[0]), category, home) for feature, category, home in expected["centres"])
         built.radius = expected["radius"]
         for value in range(0, 1 << BITS, 5):
             assert self.store.register.match(code(value)) == built.match(code(value))

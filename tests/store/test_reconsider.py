@@ -18,7 +18,7 @@ from firstsight.store.store import Arrival, Store
 
 
 def fresh() -> StatisticsRegister:
-    """One known category of four rows around 0; W is 1, B is 25."""
+    """One known category of four features around 0; W is 1, B is 25."""
     return StatisticsRegister(Spread(np.ones(1), np.full(1, 25.0), 0.0), ["ant"], np.array([4]), np.zeros((1, 1)))
 
 

@@ -294,7 +294,7 @@ def _edit_by_hand(path: Path, *statements: str) -> None:
     "statement",
     [
         "UPDATE events SET body = replace(body, 'ant', 'bee') WHERE number = 1",
-        "UPDATE events SET row = x'0000000000000000' WHERE number = 3",
+        "UPDATE events SET feature = x'0000000000000000' WHERE number = 3",
         "UPDATE events SET at = at + 1 WHERE number = 2",
         "DELETE FROM events WHERE number = 2",
         "UPDATE snapshots SET body = x'00'",
@@ -342,8 +342,8 @@ def test_a_newer_format_is_refused_untouched(path: Path) -> None:
 @pytest.mark.parametrize("kind", ["Assigned", "Dreamt"])
 def test_an_event_of_a_newer_release_is_no_damage(path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def later(event: Event) -> tuple[str, str, bytes | None, bytes | None]:
-        _, body, row, content = to_columns(event)
-        return kind, body.replace("{", '{"mood":1,', 1), row, content
+        _, body, feature, content = to_columns(event)
+        return kind, body.replace("{", '{"mood":1,', 1), feature, content
 
     with new_store(path) as store:
         monkeypatch.setattr(sqlite_module, "to_columns", later)

@@ -49,7 +49,7 @@ def test_events_hold_all_it_takes_to_rebuild_another_register(path: Path) -> Non
         created, assigned = store.log.events()
         assert isinstance(created.event, Created)
         assert isinstance(assigned.event, Assigned)
-        assert created.event.row == assigned.event.row == (15).to_bytes(8, "little")
+        assert created.event.feature == assigned.event.feature == (15).to_bytes(8, "little")
         assert assigned.event.source == "cam/7.jpg"
         assert assigned.event.content == arrival(0, "cam/7.jpg").content
         assert store.log.encoders()[assigned.event.encoder] == MODEL._asdict()
@@ -112,7 +112,7 @@ def test_a_split_gives_the_images_a_centre_of_their_own(path: Path) -> None:
         discover(store, 0b11110000, 0b11111000, 0b11111000)  # the first founds, the others lie one bit off
         event = store.split([3, 4], name="moth").event
         assert isinstance(event, Split)
-        assert event.row == (0b11111000).to_bytes(8, "little")
+        assert event.feature == (0b11111000).to_bytes(8, "little")
         assert categories(store) == {"ant": [], "bee": [], "new-1": [2], "moth": [3, 4]}
         assert discover(store, 0b11111100)[0].category == "new-2"
         assert discover(store, 0b11100000)[0].category == "new-1"

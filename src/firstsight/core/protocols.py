@@ -79,13 +79,13 @@ class Assignment:
 class Centre(NamedTuple):
     """A centre with the category it answers for, and the one it was made for: another where they were merged."""
 
-    row: NDArray[Any]
+    feature: NDArray[Any]
     category: str
     home: str
 
 
 class Provenance(NamedTuple):
-    """What made a row: which model, which version of the image path, on what device and in which precision."""
+    """What made a feature: which model, which version of the image path, on what device and in which precision."""
 
     fingerprint: str
     preprocess: int
@@ -115,23 +115,23 @@ class Encoder(Protocol):
 
     @property
     def provenance(self) -> Provenance:
-        """What a log says about the rows this makes."""
+        """What a log says about the features this makes."""
         ...
 
 
 class Register(Protocol):
     """The growing list of categories with the rule that matches against it. Stateful, serial, one writer."""
 
-    def match(self, row: NDArray[Any]) -> Assignment:
-        """What this row is; changes nothing."""
+    def match(self, feature: NDArray[Any]) -> Assignment:
+        """What this feature is; changes nothing."""
         ...
 
-    def assign(self, row: NDArray[Any]) -> Assignment:
+    def assign(self, feature: NDArray[Any]) -> Assignment:
         """Match, and register a new category when nothing matches."""
         ...
 
-    def assign_many(self, rows: NDArray[Any]) -> Sequence[Assignment]:
-        """Exactly what assigning the rows one by one gives."""
+    def assign_many(self, features: NDArray[Any]) -> Sequence[Assignment]:
+        """Exactly what assigning the features one by one gives."""
         ...
 
     def rows_of(self, encoded: Encoded) -> NDArray[Any]:
@@ -141,11 +141,11 @@ class Register(Protocol):
     # What a store needs, to keep a register and to let people correct it
 
     radius: Any  # how far a category reaches, settable
-    learns: ClassVar[bool]  # whether the rows in a category shape it
+    learns: ClassVar[bool]  # whether the features in a category shape it
 
     @property
     def has_learned(self) -> bool:
-        """Whether any row has shaped it since it began: it is then not what its header says."""
+        """Whether any feature has shaped it since it began: it is then not what its header says."""
         ...
 
     @property
@@ -155,7 +155,7 @@ class Register(Protocol):
 
     @property
     def comparisons(self) -> int:
-        """How often a row was compared with a centre to answer it, since the last rebuild."""
+        """How often a feature was compared with a centre to answer it, since the last rebuild."""
         ...
 
     def header(self) -> dict[str, Any]:
@@ -166,20 +166,20 @@ class Register(Protocol):
         """The centres of the known categories."""
         ...
 
-    def row_bytes(self, row: NDArray[Any]) -> bytes:
-        """A row as a log keeps it."""
+    def feature_bytes(self, feature: NDArray[Any]) -> bytes:
+        """A feature as a log keeps it."""
         ...
 
-    def row_from(self, content: bytes) -> NDArray[Any]:
-        """A row as it was before `row_bytes`."""
+    def feature_from(self, content: bytes) -> NDArray[Any]:
+        """A feature as it was before `feature_bytes`."""
         ...
 
-    def centre_of(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """The centre for a category of these rows."""
+    def centre_of(self, features: NDArray[Any]) -> NDArray[Any]:
+        """The centre for a category of these features."""
         ...
 
-    def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
-        """The nearest centres within a distance of this row, at most so many, and their categories."""
+    def neighbours(self, feature: NDArray[Any], within: float, limit: int) -> list[Candidate]:
+        """The nearest centres within a distance of this feature, at most so many, and their categories."""
         ...
 
     def next_name(self) -> str:
@@ -198,12 +198,12 @@ class Register(Protocol):
     ) -> None:
         """Start again from these centres, by rank; new ids pass over the reserved ones.
 
-        Where it learns, `members` are the rows it learned by arrival, each with the category it is in now.
+        Where it learns, `members` are the features it learned by arrival, each with the category it is in now.
         """
         ...
 
-    def learn(self, row: NDArray[Any], category: str) -> None:
-        """A row is in this category, whatever the rule would say: it shapes it, where this learns."""
+    def learn(self, feature: NDArray[Any], category: str) -> None:
+        """A feature is in this category, whatever the rule would say: it shapes it, where this learns."""
         ...
 
 

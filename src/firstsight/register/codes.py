@@ -19,7 +19,7 @@ from firstsight.core.settings import Rule
 from firstsight.register.index import TABLE_BITS, Centres, Index, Scan, Table
 from firstsight.register.roster import Roster
 
-CHUNK = 4096  # rows decided together while categories are born, each of which is compared with the rows to come
+CHUNK = 4096  # features decided together while categories are born, each of which is compared with the features to come
 
 
 class CodeRegister(Roster):
@@ -75,7 +75,7 @@ class CodeRegister(Roster):
     @property
     def centres(self) -> Words:
         """The centre of every category, in order of rank: oldest first."""
-        return self._centres.rows
+        return self._centres.features
 
     def header(self) -> dict[str, Any]:
         """What it takes to start the same register again, as JSON."""
@@ -97,22 +97,22 @@ class CodeRegister(Roster):
         assert encoded.codes is not None, "this encoder makes no codes"
         return encoded.codes
 
-    def centre_of(self, rows: NDArray[Any]) -> Words:
+    def centre_of(self, features: NDArray[Any]) -> Words:
         """The centre for a category of these codes: each bit as most of them have it, as the first on a tie."""
-        signs = unpack(rows, self.bits).astype(np.int64)  # (N, L)
+        signs = unpack(features, self.bits).astype(np.int64)  # (N, L)
         centre: Words = pack(2 * signs.sum(axis=0) + signs[0])[0]
         return centre
 
-    def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
-        apart = hamming(self.centres, row)
+    def neighbours(self, feature: NDArray[Any], within: float, limit: int) -> list[Candidate]:
+        apart = hamming(self.centres, feature)
         nearest = np.argsort(apart, kind="stable")[:limit]
         return [Candidate(self.names[self._owner_of[i]], int(apart[i])) for i in nearest if apart[i] <= within]
 
-    def differing(self, row: NDArray[Any], category: str) -> tuple[int, ...]:
+    def differing(self, feature: NDArray[Any], category: str) -> tuple[int, ...]:
         """The bits, from 1, in which a code differs from the nearest centre of a category."""
         own = self.centres[np.array(self._owner_of) == self._position[category]]
-        nearest = own[hamming(own, row).argmin()]
-        return tuple((np.flatnonzero(unpack(nearest ^ row, self.bits)[0] > 0) + 1).tolist())
+        nearest = own[hamming(own, feature).argmin()]
+        return tuple((np.flatnonzero(unpack(nearest ^ feature, self.bits)[0] > 0) + 1).tolist())
 
     @property
     def _chunk(self) -> int:
@@ -127,5 +127,5 @@ class CodeRegister(Roster):
 
 
 def closed_set(bits: int, names: Iterable[str], centres: Words) -> CodeRegister:
-    """The row that never discovers: every code goes to its nearest known category."""
+    """The feature that never discovers: every code goes to its nearest known category."""
     return CodeRegister(bits, radius=bits, names=list(names), centres=centres)

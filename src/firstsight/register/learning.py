@@ -1,6 +1,6 @@
 """Registers that learn: images that join a category shape it.
 
-What is kept of a category, and how far a row is from it, is the business of the kind of register. Knows nothing of
+What is kept of a category, and how far a feature is from it, is the business of the kind of register. Knows nothing of
 images, models, files or torch. Single-threaded by contract: whoever holds it serialises writers.
 """
 
@@ -26,10 +26,10 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class LearningRegister(Naming, ABC):
-    """The nearest category within the radius answers and takes the row in; else the row founds one.
+    """The nearest category within the radius answers and takes the feature in; else the feature founds one.
 
-    A kind says what it starts from (`_begin`), how far a row is from every category (`distances`) and what a
-    category becomes by a row (`_take`). A distance may depend on all that came before.
+    A kind says what it starts from (`_begin`), how far a feature is from every category (`distances`) and what a
+    category becomes by a feature (`_take`). A distance may depend on all that came before.
     """
 
     kind: ClassVar[str]
@@ -38,7 +38,7 @@ class LearningRegister(Naming, ABC):
     confident: ClassVar[bool] = False  # whether it can tell how probable an answer is
 
     def __init__(self, names: Sequence[str], centres: NDArray[Any], radius: float) -> None:
-        """`centres` are where the known categories are, one row each: for whoever asks, not for deciding."""
+        """`centres` are where the known categories are, one feature each: for whoever asks, not for deciding."""
         super().__init__(names)
         self._centres = np.asarray(centres, dtype=np.float32)
         self.radius = radius
@@ -48,15 +48,15 @@ class LearningRegister(Naming, ABC):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Forget all rows: the known categories as they were at the start."""
+        """Forget all features: the known categories as they were at the start."""
 
     @abstractmethod
-    def distances(self, row: Floats) -> Floats:
-        """How far a row is from every category, in order of position; infinite where one cannot answer."""
+    def distances(self, feature: Floats) -> Floats:
+        """How far a feature is from every category, in order of position; infinite where one cannot answer."""
 
     @abstractmethod
-    def _take(self, position: int, row: Floats) -> None:
-        """A row joins a category; the position after the last one is that of a new category, which it founds."""
+    def _take(self, position: int, feature: Floats) -> None:
+        """A feature joins a category; the position after the last one is that of a new category, which it founds."""
 
     @abstractmethod
     def header(self) -> dict[str, Any]:
@@ -91,21 +91,23 @@ class LearningRegister(Naming, ABC):
             raise SettingsError(f"radius is {radius}; it can be any number up to {FARTHEST:g}")
 
     def known_centres(self) -> list[Centre]:
-        return [Centre(row, name, name) for row, name in zip(self._centres, self.names[: self.known], strict=True)]
+        return [
+            Centre(feature, name, name) for feature, name in zip(self._centres, self.names[: self.known], strict=True)
+        ]
 
-    def row_bytes(self, row: NDArray[Any]) -> bytes:
-        return row.astype(self.stored).tobytes()
+    def feature_bytes(self, feature: NDArray[Any]) -> bytes:
+        return feature.astype(self.stored).tobytes()
 
     @classmethod
-    def row_from(cls, content: bytes) -> NDArray[Any]:
+    def feature_from(cls, content: bytes) -> NDArray[Any]:
         return np.frombuffer(content, dtype=cls.stored).astype(np.float32)
 
     def rows_of(self, encoded: Encoded) -> NDArray[np.float32]:
         return encoded.features
 
-    def centre_of(self, rows: NDArray[Any]) -> NDArray[np.float32]:
-        """The centre for a category of these rows: their mean."""
-        mean: Floats = rows.mean(axis=0, dtype=np.float64)
+    def centre_of(self, features: NDArray[Any]) -> NDArray[np.float32]:
+        """The centre for a category of these features: their mean."""
+        mean: Floats = features.mean(axis=0, dtype=np.float64)
         return mean.astype(np.float32)
 
     def rebuild(
@@ -114,10 +116,10 @@ class LearningRegister(Naming, ABC):
         reserved: Iterable[str] = (),
         members: Iterable[tuple[NDArray[Any], str]] = (),
     ) -> None:
-        """Start again from the known categories, and from these rows in the categories they are in now, by arrival.
+        """Start again from the known categories, and from these features in the categories they are in now, by arrival.
 
-        A known category that was merged stays where it was taught and answers for the other, which its rows join.
-        Categories without a row do not answer, though their ids are taken.
+        A known category that was merged stays where it was taught and answers for the other, which its features join.
+        Categories without a feature do not answer, though their ids are taken.
         """
         centres = list(centres)
         self._begin_names([*reserved, *(centre.home for centre in centres)])
@@ -133,20 +135,20 @@ class LearningRegister(Naming, ABC):
             yield member
 
     def _learn_all(self, members: Iterable[tuple[NDArray[Any], str]]) -> None:
-        for row, category in members:
-            self.learn(row, category)
+        for feature, category in members:
+            self.learn(feature, category)
 
-    def learn(self, row: NDArray[Any], category: str) -> None:
-        """A row is in this category: someone said so."""
-        given = self._checked(row)
+    def learn(self, feature: NDArray[Any], category: str) -> None:
+        """A feature is in this category: someone said so."""
+        given = self._checked(feature)
         self._take(self._position_of(category), given)
         self.has_learned = True
 
     # ------------------------------------------------------------------ answering
 
-    def match(self, row: NDArray[Any]) -> Assignment:
-        """What this row is; changes nothing."""
-        nearest, second, distances = self._look(self._checked(row))
+    def match(self, feature: NDArray[Any]) -> Assignment:
+        """What this feature is; changes nothing."""
+        nearest, second, distances = self._look(self._checked(feature))
         matched = nearest >= 0 and distances[nearest] <= self.radius
         other = second if matched else nearest
         category = self._answer(nearest) if matched else None
@@ -161,18 +163,18 @@ class LearningRegister(Naming, ABC):
             confidence=self._confidence(distances, nearest if matched else -1),
         )
 
-    def assign(self, row: NDArray[Any]) -> Assignment:
-        """Match, take the row in, and register a new category when nothing matches."""
-        return self.assign_many(np.asarray(row)[None])[0]
+    def assign(self, feature: NDArray[Any]) -> Assignment:
+        """Match, take the feature in, and register a new category when nothing matches."""
+        return self.assign_many(np.asarray(feature)[None])[0]
 
-    def assign_many(self, rows: NDArray[Any]) -> Assignments:
-        """What assigning the rows one by one gives: each is decided by what those before it left."""
-        count = len(rows)
+    def assign_many(self, features: NDArray[Any]) -> Assignments:
+        """What assigning the features one by one gives: each is decided by what those before it left."""
+        count = len(features)
         category, runner_up, via = (np.full(count, -1, dtype=np.int32) for _ in range(3))
         distance, runner_up_distance, confidence = (np.full(count, np.nan) for _ in range(3))
         created, lesson = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
-        for i, row in enumerate(np.asarray(rows)):
-            given = self._checked(row)
+        for i, feature in enumerate(np.asarray(features)):
+            given = self._checked(feature)
             nearest, second, distances = self._look(given)
             if nearest >= 0:
                 distance[i] = distances[nearest]
@@ -203,23 +205,23 @@ class LearningRegister(Naming, ABC):
             lesson=lesson,
         )
 
-    def answer_again(self, rows: NDArray[Any]) -> NDArray[np.int32]:
-        """The category each row would be answered with now, by position, -1 for none: hindsight. Changes nothing."""
-        again = np.full(len(rows), -1, dtype=np.int32)
-        for i, row in enumerate(rows):
-            distances = self.distances(self._checked(row))
+    def answer_again(self, features: NDArray[Any]) -> NDArray[np.int32]:
+        """The category each feature would have now, by position, -1 for none: hindsight. Changes nothing."""
+        again = np.full(len(features), -1, dtype=np.int32)
+        for i, feature in enumerate(features):
+            distances = self.distances(self._checked(feature))
             if len(distances) and distances.min() <= self.radius:
                 again[i] = distances.argmin()
         return again
 
-    def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
-        distances = self.distances(self._checked(row))
+    def neighbours(self, feature: NDArray[Any], within: float, limit: int) -> list[Candidate]:
+        distances = self.distances(self._checked(feature))
         near = np.argsort(distances, kind="stable")[:limit]
         return [Candidate(self._answer(i), float(distances[i])) for i in near if distances[i] <= within]
 
-    def _look(self, row: Floats) -> tuple[int, int, Floats]:
+    def _look(self, feature: Floats) -> tuple[int, int, Floats]:
         """The nearest category and the next, -1 for none, and the distances."""
-        distances = self.distances(row)
+        distances = self.distances(feature)
         self.comparisons += len(distances)
         nearest = _smallest(distances)
         rest = distances.copy()
@@ -234,13 +236,15 @@ class LearningRegister(Naming, ABC):
         name = self.names[position]
         return self._stands_for.get(name, name)
 
-    def _checked(self, row: NDArray[Any]) -> Floats:
-        given = np.asarray(row, dtype=np.float64)
+    def _checked(self, feature: NDArray[Any]) -> Floats:
+        given = np.asarray(feature, dtype=np.float64)
         if not np.isfinite(given).all():
-            raise ModelError("a row holds a value that is not a finite number", "the encoder that made it is at fault")
+            raise ModelError(
+                "a feature holds a value that is not a finite number", "the encoder that made it is at fault"
+            )
         if given.shape[-1] != self._centres.shape[-1]:
             raise ModelError(
-                f"a row of {given.shape[-1]} values cannot be compared with centres of another length",
+                f"a feature of {given.shape[-1]} values cannot be compared with centres of another length",
                 "use the encoder that made the centres",
             )
         return given

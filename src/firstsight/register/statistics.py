@@ -1,10 +1,10 @@
-"""The register of sufficient statistics: a category is how many rows it has and their sum.
+"""The register of sufficient statistics: a category is how many features it has and their sum.
 
-In the space of the rows a category's images lie around its mean with variance W, and means lie around the origin with
-variance B, each dimension for itself (probabilistic linear discriminant analysis). With n rows of sum s the mean is
-Gaussian: precision 1/B + n/W, expectation (s/W) / (1/B + n/W). A row is weighed by its density under every category,
-times how many rows that has up to a limit, against its density under a category nothing is known of, times the
-concentration.
+In the space of the features a category's images lie around its mean with variance W, and means lie around the origin
+with variance B, each dimension for itself (probabilistic linear discriminant analysis). With n features of sum s the
+mean is Gaussian: precision 1/B + n/W, expectation (s/W) / (1/B + n/W). A feature is weighed by its density under every
+category, times how many features that has up to a limit, against its density under a category nothing is known of,
+times the concentration.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from firstsight.register.learning import Floats, LearningRegister, as_text, from
 Places: TypeAlias = NDArray[np.intp]
 
 BLOCK = 512  # categories compared with all others at once
-PAGE = 1024  # rows taken in at once
-ENOUGH = 16.0  # rows a category learns from, before it knows what it is
+PAGE = 1024  # features taken in at once
+ENOUGH = 16.0  # features a category learns from, before it knows what it is
 ROOM = 64  # categories there is room for at first; doubled as needed
 
 
@@ -34,9 +34,9 @@ ROOM = 64  # categories there is room for at first; doubled as needed
 class Spread:
     """What is known of categories before any is seen.
 
-    `trusted` is how many rows' worth the mean of a category is believed at most: images of one category come in
-    groups that differ (poses, plumages), so its mean is never as certain as so many independent rows would make it.
-    `enough` is how many rows a category learns from: it then knows what it is, and would only drift towards its
+    `trusted` is how many features' worth the mean of a category is believed at most: images of one category come in
+    groups that differ (poses, plumages), so its mean is never as certain as so many independent features would make it.
+    `enough` is how many features a category learns from: it then knows what it is, and would only drift towards its
     neighbours by answers that are wrong. What people say of an image is learned always. `sharpness` turns log odds
     into calibrated ones.
     """
@@ -55,18 +55,18 @@ class Spread:
             raise ModelError("the spread of its categories is not made of numbers above 0", "fit the model again")
 
     def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
-        """Expectation and variance of the means of categories with so many rows (K,) of these sums (K, D)."""
+        """Expectation and variance of the means of categories with so many features (K,) of these sums (K, D)."""
         counts, sums = self.believed(counts, sums)
         variance = 1 / (1 / self.between + counts[:, None] / self.within)
         return variance * sums / self.within, variance
 
     def believed(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
-        """Counts and sums as if no category had more rows than are trusted, with the same mean."""
+        """Counts and sums as if no category had more features than are trusted, with the same mean."""
         share = np.minimum(1, self.trusted / np.maximum(counts, 1))
         return np.minimum(counts, self.trusted), sums * share[:, None]
 
     def evidence(self, counts: Floats, sums: Floats) -> Floats:
-        """Log marginal likelihood of the rows of each category, less what it has in all categories."""
+        """Log marginal likelihood of the features of each category, less what it has in all categories."""
         gain = counts[:, None] * self.between / self.within
         terms = sums**2 * self.between / self.within**2 / (1 + gain) - np.log1p(gain)
         return 0.5 * np.asarray(terms.sum(axis=1))
@@ -76,17 +76,17 @@ class Spread:
         result = np.empty((len(some), len(others)))
         for one in np.unique(counts[some]):
             for other in np.unique(counts[others]):
-                rows, columns = np.flatnonzero(counts[some] == one), np.flatnonzero(counts[others] == other)
+                features, columns = np.flatnonzero(counts[some] == one), np.flatnonzero(counts[others] == other)
                 gain = (one + other) * self.between / self.within
                 weight = self.between / self.within**2 / (1 + gain)
-                left, right = sums[some[rows]], sums[others[columns]]
+                left, right = sums[some[features]], sums[others[columns]]
                 squares = (left**2 @ weight)[:, None] + right**2 @ weight + 2 * (left * weight) @ right.T
-                result[np.ix_(rows, columns)] = 0.5 * (squares - np.log1p(gain).sum())
+                result[np.ix_(features, columns)] = 0.5 * (squares - np.log1p(gain).sum())
         return result
 
 
 class StatisticsRegister(LearningRegister):
-    """Categories as counts and sums of rows; the most probable one answers, or a new one.
+    """Categories as counts and sums of features; the most probable one answers, or a new one.
 
     A distance is the log odds of a new category against this one, so 0 is where both are as probable and the radius
     is the dial between splitting (below 0) and merging (above). Everything is kept in float64; a merge is an addition.
@@ -143,12 +143,12 @@ class StatisticsRegister(LearningRegister):
 
     @property
     def counts(self) -> Floats:
-        """How many rows every category has learned from, in order of `names`."""
+        """How many features every category has learned from, in order of `names`."""
         return self._counts[: len(self.names)]
 
     @property
     def sums(self) -> Floats:
-        """The sum of those rows."""
+        """The sum of those features."""
         return self._sums[: len(self.names)]
 
     def alike(self) -> Iterator[tuple[str, str, float]]:
@@ -165,15 +165,15 @@ class StatisticsRegister(LearningRegister):
             for new, other in zip(*np.nonzero((factors > 0) & (here < news[:, None])), strict=True):
                 yield self.names[here[other]], self.names[news[new]], float(factors[new, other])
 
-    def match_without(self, row: NDArray[Any], category: str) -> Assignment:
-        """What a row that this category learned from would be, had it come only now. Changes nothing."""
+    def match_without(self, feature: NDArray[Any], category: str) -> Assignment:
+        """What a feature that this category learned from would be, had it come only now. Changes nothing."""
         at = self._position_of(category)
         before = self._counts[at], self._sums[at].copy()
         self._counts[at] -= 1
-        self._sums[at] -= self._checked(row)
+        self._sums[at] -= self._checked(feature)
         self._renew(slice(at, at + 1))
         try:
-            return self.match(row)
+            return self.match(feature)
         finally:
             self._counts[at], self._sums[at] = before
             self._renew(slice(at, at + 1))
@@ -193,13 +193,13 @@ class StatisticsRegister(LearningRegister):
         if len(counts):
             self._renew(slice(0, len(counts)))
 
-    def distances(self, row: Floats) -> Floats:
-        """Log odds of a new category against each: one product of a matrix with the row.
+    def distances(self, feature: Floats) -> Floats:
+        """Log odds of a new category against each: one product of a matrix with the feature.
 
         Kinds are summed up each for itself: the last digits of a product depend on the order in which they were met.
         """
-        count, squares = len(self.names), row * row
-        known = self._weights[:count] @ row + self._offsets[:count]
+        count, squares = len(self.names), feature * feature
+        known = self._weights[:count] @ feature + self._offsets[:count]
         known -= 0.5 * (self._kinds.precisions * squares).sum(axis=1)[self._kind[:count]]
         new = self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset
         return np.asarray(new - known)
@@ -215,22 +215,22 @@ class StatisticsRegister(LearningRegister):
         """As one by one, to the bit: sums are added up in the same order."""
         members = iter(members)
         while page := list(islice(members, PAGE)):
-            rows = np.stack([self._checked(row) for row, _ in page])
+            features = np.stack([self._checked(feature) for feature, _ in page])
             at = np.array([self._position_of(category) for _, category in page])
             self._make_room(len(self.names))
             np.add.at(self._counts, at, 1)
-            np.add.at(self._sums, at, rows)
+            np.add.at(self._sums, at, features)
         if len(self.names):
             self._renew(slice(0, len(self.names)))
 
-    def _take(self, position: int, row: Floats) -> None:
+    def _take(self, position: int, feature: Floats) -> None:
         self._make_room(position + 1)
         self._counts[position] += 1
-        self._sums[position] += row
+        self._sums[position] += feature
         self._renew(slice(position, position + 1))
 
     def _renew(self, which: slice) -> None:
-        """The log density of a row is a polynomial of its values; its coefficients, for some categories.
+        """The log density of a feature is a polynomial of its values; its coefficients, for some categories.
 
         Those of the squares are the same for all categories whose means are believed alike.
         """
@@ -239,7 +239,7 @@ class StatisticsRegister(LearningRegister):
         believed = np.minimum(self._counts[which], self.spread.trusted)
         self._kind[which] = [self._kinds.of(*each) for each in zip(believed.tolist(), precision, strict=True)]
         self._weights[which] = precision * mean
-        with np.errstate(divide="ignore"):  # a category without rows cannot answer
+        with np.errstate(divide="ignore"):  # a category without features cannot answer
             size = np.log(np.minimum(self._counts[which], self.spread.enough))
         self._offsets[which] = size - 0.5 * (precision * mean**2 - np.log(precision)).sum(axis=1)
 
@@ -255,7 +255,7 @@ class StatisticsRegister(LearningRegister):
 
 
 class _Kinds:
-    """The precisions there are, by how many rows' worth a mean is believed: few, however many categories."""
+    """The precisions there are, by how many features' worth a mean is believed: few, however many categories."""
 
     def __init__(self, width: int) -> None:
         self.precisions = np.zeros((0, width))

@@ -1,8 +1,8 @@
-"""The register of Gaussians made of the last rows, behind a classifier that answers where it is sure (AGE's rule).
+"""The register of Gaussians made of the last features, behind a classifier that answers where it is sure (AGE's rule).
 
-A row holds a point and the classifier's probability of every known category. Where the most probable one reaches that
-category's threshold, it answers, and nothing is learned. Every other point is weighed by Gaussians, one per category,
-known or new.
+A feature holds a point and the classifier's probability of every known category. Where the most probable one reaches
+that category's threshold, it answers, and nothing is learned. Every other point is weighed by Gaussians, one per
+category, known or new.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
 
-WINDOW = 20  # rows a category remembers
-SHARED = 2.0  # rows that the shared covariance is worth
+WINDOW = 20  # features a category remembers
+SHARED = 2.0  # features that the shared covariance is worth
 LEAST = 1e-5  # variance in every direction
 
 
 class WindowRegister(LearningRegister):
     """A category is the mean and the covariance of its last 20 points, which is drawn to the one all share.
 
-    A distance is -2 log density, measured from the peak of a new category's: 0 where a founder is. A row the
+    A distance is -2 log density, measured from the peak of a new category's: 0 where a founder is. A feature the
     classifier is sure of is nearer to that category than to all others, and within any radius.
     """
 
@@ -77,29 +77,29 @@ class WindowRegister(LearningRegister):
             self._windows[-1].extend(points)
             self._renew(len(self._windows) - 1)
 
-    def distances(self, row: Floats) -> Floats:
+    def distances(self, feature: Floats) -> Floats:
         """A log density is a polynomial of a point's products and values: one product with a matrix for all."""
-        n, point = len(self._windows), row[: len(self.shared)]
+        n, point = len(self._windows), feature[: len(self.shared)]
         terms = np.concatenate([point[self._pairs[0]] * point[self._pairs[1]], point])
         distances: Floats = self._weights[:n] @ terms + self._offsets[:n]
-        sure = self._sure(row)
+        sure = self._sure(feature)
         if sure >= 0:
             distances[sure] = min(float(distances.min()), self.radius) - 1
         return distances
 
-    def _take(self, position: int, row: Floats) -> None:
+    def _take(self, position: int, feature: Floats) -> None:
         if position == len(self._windows):
             self._found()
-        elif position == self._sure(row):
+        elif position == self._sure(feature):
             return
         window = self._windows[position]
-        window.append(row[: len(self.shared)])
+        window.append(feature[: len(self.shared)])
         del window[:-WINDOW]
         self._renew(position)
 
-    def _sure(self, row: Floats) -> int:
+    def _sure(self, feature: Floats) -> int:
         """The category the classifier is sure of, or -1."""
-        chances = row[len(self.shared) :]
+        chances = feature[len(self.shared) :]
         best = int(chances.argmax())
         return best if chances[best] >= self.thresholds[best] else -1
 

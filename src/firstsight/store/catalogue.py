@@ -40,7 +40,7 @@ class Category:
     name: str
     known: bool
     founded: int = 0  # the event that made it; 0 for known categories
-    row: bytes = b""  # its centre
+    feature: bytes = b""  # its centre
     by_person: bool = False  # made by a split
     merged_into: str | None = None
     gone: bool = False  # its founding was taken back
@@ -52,7 +52,7 @@ class Catalogue:
     def __init__(self, known: Iterable[tuple[str, bytes]], radius: int | float) -> None:
         self.last = 0
         self.radius = radius
-        self.categories = {name: Category(name, name, known=True, row=row) for name, row in known}
+        self.categories = {name: Category(name, name, known=True, feature=feature) for name, feature in known}
         self.order = list(self.categories)  # ids by position, as `home` counts them
         self.position = {name: i for i, name in enumerate(self.order)}
         self.names = {name: name for name in self.order}  # every name in use or ever used as an id -> id
@@ -130,8 +130,8 @@ class Catalogue:
         numbers = np.array(self.numbers, dtype=np.int64)[here]
         return numbers, owner[homes] if len(owner) else homes, flags[here] & PLACED != 0
 
-    def members(self, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[bytes, str]]:
-        """Of the rows of images by number, those that a category learns from, each with the one it is in.
+    def members(self, features: Iterable[tuple[int, bytes]]) -> Iterator[tuple[bytes, str]]:
+        """Of the features of images by number, those that a category learns from, each with the one it is in.
 
         That is those it learned from when they were answered, those a person put there, and the first ones.
         """
@@ -139,13 +139,13 @@ class Catalogue:
         flags = np.array(self.flags, dtype=np.uint8)
         lessons = placed | (flags[flags & GONE == 0] & NO_LESSON == 0) | np.isin(numbers, list(self.first_images()))
         here = dict(zip(numbers[lessons].tolist(), owners[lessons].tolist(), strict=True))
-        return ((row, self.order[here[number]]) for number, row in rows if number in here)
+        return ((feature, self.order[here[number]]) for number, feature in features if number in here)
 
     def centres(self) -> Iterator[tuple[bytes, str, str]]:
-        """(row, category it answers for, category it was made for) by rank: people's newest first, then the oldest."""
+        """(centre, category it answers for, category it was made for) by rank: people's newest first, then by age."""
         here = [c for c in self.categories.values() if not c.gone]
         here.sort(key=lambda c: (0, -c.founded) if c.by_person else (1, self.position[c.id]))
-        return ((c.row, self.resolve(c.id), c.id) for c in here)
+        return ((c.feature, self.resolve(c.id), c.id) for c in here)
 
     # ------------------------------------------------------------------ folding
 
@@ -178,13 +178,13 @@ class Catalogue:
             case Assigned():
                 self._put(number, self.position[event.home], 0 if event.lesson else NO_LESSON)
             case Created():
-                self._found(Category(event.category, event.category, False, number, event.row))
+                self._found(Category(event.category, event.category, False, number, event.feature))
             case Renamed():
                 self._name(event.category, event.new)
             case Merged():
                 self.categories[event.category].merged_into = event.into
             case Split():
-                self._found(Category(event.category, event.name, False, number, event.row, by_person=True))
+                self._found(Category(event.category, event.name, False, number, event.feature, by_person=True))
                 self._place(event.images, [event.category] * len(event.images))
             case Moved():
                 self._place(event.images, [event.to] * len(event.images))
@@ -271,7 +271,7 @@ class Catalogue:
         return {
             "last": self.last,
             "radius": self.radius,
-            "categories": [{**vars(c), "row": c.row.hex()} for c in self.categories.values()],
+            "categories": [{**vars(c), "feature": c.feature.hex()} for c in self.categories.values()],
             "names": dict(self.names),
             "undone": sorted(self.undone),
             "numbers": self.numbers[:],
@@ -284,7 +284,7 @@ class Catalogue:
         """The catalogue a state describes."""
         catalogue = cls([], state["radius"])
         for values in state["categories"]:
-            catalogue._found(Category(**{**values, "row": bytes.fromhex(values["row"])}))
+            catalogue._found(Category(**{**values, "feature": bytes.fromhex(values["feature"])}))
         catalogue.last, catalogue.undone, catalogue.names = state["last"], set(state["undone"]), dict(state["names"])
         catalogue.numbers, catalogue.homes, catalogue.flags = state["numbers"], state["homes"], state["flags"]
         flagged = zip(state["numbers"], state["flags"], strict=True)

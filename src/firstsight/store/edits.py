@@ -69,9 +69,9 @@ def merge(catalogue: Catalogue, name: str, into: str) -> Merged:
     return Merged(source.id, target.id)
 
 
-def split(catalogue: Catalogue, chosen: Sequence[int], id: str, name: str | None, row: bytes) -> Split:
+def split(catalogue: Catalogue, chosen: Sequence[int], id: str, name: str | None, feature: bytes) -> Split:
     label = id if name is None else _free_name(catalogue, name, id)
-    return Split(id, label, tuple(chosen), *_as_they_are(catalogue, chosen), row)
+    return Split(id, label, tuple(chosen), *_as_they_are(catalogue, chosen), feature)
 
 
 def move(catalogue: Catalogue, numbers: Sequence[int], to: str) -> Moved:

@@ -19,8 +19,8 @@ from firstsight.core.protocols import Assignment
 class Assigned:
     """An image was answered with a category.
 
-    `row` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
-    `encoder` the entry of the log that says which model, preprocess version, device and precision made the row.
+    `feature` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
+    `encoder` the entry of the log that says which model, preprocess version, device and precision made the feature.
     `confidence` is how probable the rule held the answer to be, where it could tell; older files do not say.
     `lesson` is whether its category learned from it, in a register that learns; in older files all did.
     """
@@ -34,7 +34,7 @@ class Assigned:
     runner_up_distance: int | float | None
     decided_by: str
     encoder: int
-    row: bytes
+    feature: bytes
     content: bytes
     confidence: float | None = None
     lesson: bool = True
@@ -45,7 +45,7 @@ class Assigned:
         return self.via or self.category
 
     @classmethod
-    def of(cls, answer: Assignment, source: str, encoder: int, row: bytes, content: bytes) -> Assigned:
+    def of(cls, answer: Assignment, source: str, encoder: int, feature: bytes, content: bytes) -> Assigned:
         assert answer.category is not None, "only a pure match answers without a category"
         other = answer.runner_up
         return cls(
@@ -58,7 +58,7 @@ class Assigned:
             runner_up_distance=other.distance if other else None,
             decided_by=answer.decided_by,
             encoder=encoder,
-            row=row,
+            feature=feature,
             content=content,
             confidence=answer.confidence,
             lesson=answer.lesson,
@@ -67,10 +67,10 @@ class Assigned:
 
 @dataclass(frozen=True)
 class Created:
-    """A new category was founded; `row` is its centre. The event after it assigns its founder."""
+    """A new category was founded; `feature` is its centre. The event after it assigns its founder."""
 
     category: str
-    row: bytes
+    feature: bytes
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,14 @@ class Merged:
 
 @dataclass(frozen=True)
 class Split:
-    """A person gave images a category of their own, with the centre in `row`."""
+    """A person gave images a category of their own, with the centre in `feature`."""
 
     category: str
     name: str
     images: tuple[int, ...]
     homes: tuple[str, ...]  # where each was, and
     placed: tuple[bool, ...]  # whether a person had put it there
-    row: bytes
+    feature: bytes
 
 
 @dataclass(frozen=True)
@@ -182,23 +182,23 @@ def as_text(source: str) -> str:
 
 
 def to_columns(event: Event) -> tuple[str, str, bytes | None, bytes | None]:
-    """An event as the log keeps it: kind, body in JSON, row, content. What is at its default is left out."""
+    """An event as the log keeps it: kind, body in JSON, feature, content. What is at its default is left out."""
     body = {
         f.name: value
         for f in fields(event)
-        if f.name not in ("row", "content") and (value := getattr(event, f.name)) != f.default
+        if f.name not in ("feature", "content") and (value := getattr(event, f.name)) != f.default
     }
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return type(event).__name__, text, getattr(event, "row", None), getattr(event, "content", None)
+    return type(event).__name__, text, getattr(event, "feature", None), getattr(event, "content", None)
 
 
-def from_columns(kind: str, body: str, row: bytes | None, content: bytes | None) -> Event:
+def from_columns(kind: str, body: str, feature: bytes | None, content: bytes | None) -> Event:
     """The event again; KeyError, TypeError or ValueError where that is none."""
     values: Mapping[str, Any] = json.loads(body)
     for name, value in values.items():
         if type(value) not in ALLOWED[kind].get(name, ()):
             raise TypeError(f"{name} of {kind} is {value!r}")
-    blobs = {name: blob for name, blob in (("row", row), ("content", content)) if blob is not None}
+    blobs = {name: blob for name, blob in (("feature", feature), ("content", content)) if blob is not None}
     lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
     event: Event = KINDS[kind](**{**values, **lists, **blobs})
     return event

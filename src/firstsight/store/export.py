@@ -48,10 +48,10 @@ def export_csv(store: Store, path: Path) -> int:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, [field.name for field in fields(Member)])
     writer.writeheader()
-    rows = [{name: cell(value) for name, value in asdict(image).items()} for image in images(store)]
-    writer.writerows(rows)
+    lines = [{name: cell(value) for name, value in asdict(image).items()} for image in images(store)]
+    writer.writerows(lines)
     write_file(path, text.getvalue().encode())
-    return len(rows)
+    return len(lines)
 
 
 def export_json(store: Store, path: Path) -> int:

@@ -32,10 +32,10 @@ def reconsider(store: Store, progress: Progress) -> list[Reconsidered]:
     """All of them: the surest first or, where the rule cannot tell, the nearest."""
     found, catalogue = [], store.catalogue
     with store.lock, progress.task("asking again", len(catalogue.numbers)) as advance:
-        for number, row in store.log.rows():
+        for number, feature in store.log.features():
             advance()
             if catalogue.has_image(number) and not catalogue.placed(number):
-                answer, category = _again(store, number, row), catalogue.category_of(number)
+                answer, category = _again(store, number, feature), catalogue.category_of(number)
                 if answer.category not in (None, category):
                     found.append(_other(store, number, category, answer))
     return sorted(found, key=lambda each: (-(each.confidence or 0), each.distance or 0, each.image))
@@ -50,10 +50,10 @@ def apply(store: Store, found: Sequence[Reconsidered]) -> list[Recorded]:
 def _again(store: Store, number: int, content: bytes) -> Assignment:
     """What an image would be if it came now; what it has taught its category itself does not count."""
     register = store.register
-    row = register.row_from(content)
+    feature = register.feature_from(content)
     if isinstance(register, StatisticsRegister) and store.catalogue.lesson(number):
-        return register.match_without(row, store.catalogue.category_of(number))
-    return register.match(row)
+        return register.match_without(feature, store.catalogue.category_of(number))
+    return register.match(feature)
 
 
 def _other(store: Store, number: int, category: str, answer: Assignment) -> Reconsidered:

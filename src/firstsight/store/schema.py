@@ -28,7 +28,7 @@ CREATE TABLE events (
     kind TEXT NOT NULL,
     at INTEGER NOT NULL,         -- microseconds since 1970, UTC
     body TEXT NOT NULL,          -- JSON
-    row BLOB,                    -- what the encoder made: code words or float32 features, little-endian
+    feature BLOB,                -- what the encoder made: code words or float32 features, little-endian
     content BLOB,                -- SHA-256 of the image
     crc INTEGER NOT NULL         -- CRC-32 of this event, continuing that of the one before
 );

@@ -29,7 +29,7 @@ from firstsight.store.contents import Contents
 from firstsight.store.events import BY_RULE, Assigned, Event, Recorded, from_columns, to_columns
 from firstsight.store.making import check_vacant, new_database, vacant
 
-COLUMNS = "number, kind, at, body, row, content, crc"
+COLUMNS = "number, kind, at, body, feature, content, crc"
 PAGE = 1000  # events read at once
 
 
@@ -140,19 +140,19 @@ class SqliteLog:
         if not self.writable:
             raise StoreError(f"{self.path} was opened for reading", "open it for writing")
         now, crc = time.time_ns() // 1000, self._crc
-        recorded, rows = [], []
+        recorded, features = [], []
         for i, event in enumerate(events):
             number, at = self.length + 1 + i, now if times is None else times[i]
-            kind, body, row, content = to_columns(event)
-            crc = _checksum(crc, number, kind, at, body, row, content)
-            rows.append((number, kind, at, body, row, content, crc))
+            kind, body, feature, content = to_columns(event)
+            crc = _checksum(crc, number, kind, at, body, feature, content)
+            features.append((number, kind, at, body, feature, content, crc))
             recorded.append(Recorded(number, at, event))
         with errors(self.path), self._transaction():
             if self._last() != self.length:
                 raise StoreError(f"{self.path} has been written by another process", "close it and open it again")
-            self._db.executemany(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-        self.length, self._crc = self.length + len(rows), crc
-        for number, kind, *_, content, _ in rows:
+            self._db.executemany(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", features)
+        self.length, self._crc = self.length + len(features), crc
+        for number, kind, *_, content, _ in features:
             self._note(number, kind, content)
         return recorded
 
@@ -166,7 +166,7 @@ class SqliteLog:
         return int(last or 0)
 
     def encoder(self, description: Mapping[str, Any]) -> int:
-        """The entry for what makes rows: model, preprocess version, device, precision."""
+        """The entry for what makes features: model, preprocess version, device, precision."""
         text = json.dumps(description, sort_keys=True)
         with errors(self.path), self._transaction():
             entry = (text, zlib.crc32(text.encode()))
@@ -197,8 +197,8 @@ class SqliteLog:
 
     def skip(self, snapshot: Snapshot, number: int) -> None:
         """Go on after the event of a snapshot, whose body says this one; those before are verified, and no more."""
-        for row in self._rows(0, number):
-            self._take(row)
+        for feature in self._features(0, number):
+            self._take(feature)
         if not snapshot.number == number == self.length or snapshot.crc != self._crc:
             raise self._damaged_snapshot(snapshot.number)
 
@@ -210,23 +210,23 @@ class SqliteLog:
             with self._transaction("DEFERRED"):
                 self._check_format()
                 last = self._last()
-        for row in self._rows(self.length, last):
-            self._take(row)
-            yield self._event(row)
+        for feature in self._features(self.length, last):
+            self._take(feature)
+            yield self._event(feature)
 
     def event(self, number: int) -> Recorded:
         """One event."""
-        for row in self._rows(number - 1, number):
-            return self._event(row)
+        for feature in self._features(number - 1, number):
+            return self._event(feature)
         raise StoreError(f"{self.path} has no event {number}", f"it has 1 to {self.length}")
 
     def events(self, after: int = 0) -> Iterator[Recorded]:
         """All events after a number that have been read."""
-        return (self._event(row) for row in self._rows(after, self.length))
+        return (self._event(feature) for feature in self._features(after, self.length))
 
-    def rows(self) -> Iterator[tuple[int, bytes]]:
-        """Every image that has been read, by number, and its row."""
-        query = "SELECT number, row FROM events WHERE number > ? AND number <= ? AND kind = ? ORDER BY number"
+    def features(self) -> Iterator[tuple[int, bytes]]:
+        """Every image that has been read, by number, and its feature."""
+        query = "SELECT number, feature FROM events WHERE number > ? AND number <= ? AND kind = ? ORDER BY number"
         for after in range(0, self.length, PAGE):
             with errors(self.path), self._turn:
                 page = self._db.execute(query, (after, min(self.length, after + PAGE), Assigned.__name__)).fetchall()
@@ -270,7 +270,7 @@ class SqliteLog:
             return self._db.execute(query, (self.length,)).fetchall()
 
     def encoders(self) -> dict[int, dict[str, Any]]:
-        """What made the rows."""
+        """What made the features."""
         with errors(self.path), self._turn:
             entries = self._db.execute("SELECT id, description, crc FROM encoders").fetchall()
         for _, text, crc in entries:
@@ -307,7 +307,7 @@ class SqliteLog:
                     self._db.execute("ROLLBACK")
                 raise
 
-    def _rows(self, after: int, upto: int) -> Iterator[tuple[Any, ...]]:
+    def _features(self, after: int, upto: int) -> Iterator[tuple[Any, ...]]:
         """Events page by page, so that no reading stays open between them."""
         while page := self._page(after, upto):
             yield from page
@@ -318,9 +318,9 @@ class SqliteLog:
         with errors(self.path), self._turn:
             return self._db.execute(query, (after, upto)).fetchall()
 
-    def _take(self, row: tuple[Any, ...]) -> None:
+    def _take(self, feature: tuple[Any, ...]) -> None:
         """The next event must be the next one, and lead on from the checksum before."""
-        number, kind, at, body, code, content, crc = row
+        number, kind, at, body, code, content, crc = feature
         try:
             expected = _checksum(self._crc, self.length + 1, kind, at, body, code, content)
         except (TypeError, ValueError):  # text where bytes were, or the other way round
@@ -339,8 +339,8 @@ class SqliteLog:
         if kind not in BY_RULE:
             self._edits.append(number)
 
-    def _event(self, row: tuple[Any, ...]) -> Recorded:
-        number, kind, at, body, code, content, _ = row
+    def _event(self, feature: tuple[Any, ...]) -> Recorded:
+        number, kind, at, body, code, content, _ = feature
         try:
             return Recorded(number, at, from_columns(kind, body, code, content))
         except (KeyError, TypeError) as error:  # checksums hold: it is as it was written
@@ -372,7 +372,9 @@ class SqliteLog:
         self._crc = self._header_crc = int(found[1])
 
 
-def _checksum(before: int, number: int, kind: str, at: int, body: str, row: bytes | None, content: bytes | None) -> int:
+def _checksum(
+    before: int, number: int, kind: str, at: int, body: str, feature: bytes | None, content: bytes | None
+) -> int:
     return zlib.crc32(
-        b"%d %b %d %b %b %b" % (number, kind.encode(), at, body.encode(), row or b"", content or b""), before
+        b"%d %b %d %b %b %b" % (number, kind.encode(), at, body.encode(), feature or b"", content or b""), before
     )

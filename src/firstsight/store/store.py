@@ -52,7 +52,7 @@ class Arrival:
 
     source: str
     content: bytes
-    row: NDArray[Any]
+    feature: NDArray[Any]
 
 
 class Store:
@@ -137,11 +137,17 @@ class Store:
         """The register as of the last event."""
         with self.lock, one_thread():
             if self._stale:
-                row_from, rows = self._register.row_from, self.log.rows() if self._register.learns else ()
+                feature_from, features = (
+                    self._register.feature_from,
+                    self.log.features() if self._register.learns else (),
+                )
                 self._register.rebuild(
-                    (Centre(row_from(row), category, home) for row, category, home in self.catalogue.centres()),
+                    (
+                        Centre(feature_from(feature), category, home)
+                        for feature, category, home in self.catalogue.centres()
+                    ),
                     self.catalogue.names,
-                    ((row_from(row), category) for row, category in self.catalogue.members(rows)),
+                    ((feature_from(feature), category) for feature, category in self.catalogue.members(features)),
                 )
                 self._register.radius = self.catalogue.radius
                 self._stale = False
@@ -167,28 +173,28 @@ class Store:
         return replayed
 
     def check_model(self, model: Provenance) -> None:
-        """Refuse rows of another model or another image path: they cannot be compared with what is here."""
+        """Refuse features of another model or another image path: they cannot be compared with what is here."""
         fingerprint, preprocess = self._made_by
         remedy = f"encode its images anew: firstsight categories {self.log.path} reencode MODEL NEW.db"
         if fingerprint != model.fingerprint:
             raise StoreError(
                 f"{self.log.path} was written with another model ({str(fingerprint)[:12]}; "
-                f"this one is {model.fingerprint[:12]}), whose rows mean something else",
+                f"this one is {model.fingerprint[:12]}), whose features mean something else",
                 f"use that model, or {remedy}",
             )
         if preprocess != model.preprocess:
             raise StoreError(
                 f"{self.log.path} was written with version {preprocess} of the image path; "
-                f"this is version {model.preprocess}, and a pixel of difference changes rows",
+                f"this is version {model.preprocess}, and a pixel of difference changes features",
                 f"use the release that wrote it, or {remedy}",
             )
 
     # ------------------------------------------------------------------ answering
 
     @alone
-    def match(self, row: NDArray[Any], content: bytes) -> Assignment:
+    def match(self, feature: NDArray[Any], content: bytes) -> Assignment:
         """What an image is; changes nothing. A person's word on this very image comes before the rule."""
-        return self._named(self._placed_before(content) or self.register.match(row))
+        return self._named(self._placed_before(content) or self.register.match(feature))
 
     @alone
     def recognise(self, content: bytes, source: str = "") -> Assignment | None:
@@ -238,16 +244,16 @@ class Store:
         if register.learns:
             self._decide_in_turn(arrivals, answers, set(again))
         elif undecided:
-            rows = np.stack([arrivals[i].row for i in undecided])
-            for i, decided in zip(undecided, register.assign_many(rows), strict=True):
+            features = np.stack([arrivals[i].feature for i in undecided])
+            for i, decided in zip(undecided, register.assign_many(features), strict=True):
                 answers[i] = decided
         events: list[Event] = []
         for arrival, answer in zip(arrivals, answers, strict=True):
             if answer is not None and answer.decided_by != "record":
-                row = register.row_bytes(arrival.row)
+                feature = register.feature_bytes(arrival.feature)
                 if answer.created:
-                    events.append(Created(str(answer.category), row))
-                events.append(Assigned.of(answer, arrival.source, encoder, row, arrival.content))
+                    events.append(Created(str(answer.category), feature))
+                events.append(Assigned.of(answer, arrival.source, encoder, feature, arrival.content))
         numbers = [each.number for each in self._commit(events) if isinstance(each.event, Assigned)] if events else []
         self._stale = False
         self._keep_snapshot_when_due()
@@ -259,9 +265,9 @@ class Store:
         """Where the register learns, an image that a person placed is a lesson for those after it."""
         for i, (arrival, answer) in enumerate(zip(arrivals, answers, strict=True)):
             if answer is None and i not in again:
-                answers[i] = self._register.assign(arrival.row)
+                answers[i] = self._register.assign(arrival.feature)
             elif answer is not None and answer.decided_by == "person":
-                self._register.learn(arrival.row, str(answer.category))
+                self._register.learn(arrival.feature, str(answer.category))
 
     def _placed_before(self, content: bytes) -> Assignment | None:
         """The answer to an image that a person placed before, if one did."""
@@ -295,8 +301,8 @@ class Store:
         """Give images a category of their own, with a centre of its own."""
         register = self.register
         images = edits.images(self.catalogue, images)
-        rows = np.stack([register.row_from(self._assigned(number).row) for number in images])
-        centre = register.row_bytes(register.centre_of(rows))
+        features = np.stack([register.feature_from(self._assigned(number).feature) for number in images])
+        centre = register.feature_bytes(register.centre_of(features))
         return self._edit(edits.split(self.catalogue, images, register.next_name(), name, centre))
 
     @alone
@@ -386,5 +392,5 @@ class Store:
 
     def _empty(self) -> Catalogue:
         """The catalogue before the first event."""
-        known = [(c.category, self._register.row_bytes(c.row)) for c in self._register.known_centres()]
+        known = [(c.category, self._register.feature_bytes(c.feature)) for c in self._register.known_centres()]
         return Catalogue(known, self.log.header["register"]["radius"])

@@ -92,8 +92,8 @@ def _centre_distances(store: Store) -> dict[frozenset[str], float]:
     """
     nearest: dict[frozenset[str], float] = {}
     register, radius = store.register, store.catalogue.radius
-    for row, category, _ in store.catalogue.centres():
-        for candidate in register.neighbours(register.row_from(row), radius + max(1, radius / 2), NEIGHBOURS):
+    for feature, category, _ in store.catalogue.centres():
+        for candidate in register.neighbours(register.feature_from(feature), radius + max(1, radius / 2), NEIGHBOURS):
             pair = frozenset((category, candidate.category))
             near = candidate.distance <= radius + max(_step(candidate.distance), radius / 2)
             if len(pair) == 2 and near and candidate.distance < nearest.get(pair, float("inf")):

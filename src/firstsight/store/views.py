@@ -226,7 +226,9 @@ def toggled(store: Store, recorded: Recorded) -> Iterator[tuple[str, Event]]:
 def rivals(store: Store, split: Split) -> list[str]:
     """Categories with the very centre a split has got."""
     return [
-        category for row, category, _ in store.catalogue.centres() if row == split.row and category != split.category
+        category
+        for feature, category, _ in store.catalogue.centres()
+        if feature == split.feature and category != split.category
     ]
 
 
