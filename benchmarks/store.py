@@ -80,14 +80,14 @@ def open_elsewhere(path: Path, snapshot: bool) -> str:
 
 def edit(path: Path) -> None:
     with Store.open(path) as store:
-        images = store.catalogue.images("new-3")
+        images = store.view().catalogue.images("new-3")
         for what, work in (
             ("rename", lambda: store.rename("new-1", "moth")),
             ("merge", lambda: store.merge("new-2", "new-1")),
             ("move an image", lambda: store.move(images[:1], "new-1")),
             ("split off ten images", lambda: store.split(images[1:11])),
             ("undo", store.undo),
-            ("count the images of all categories", lambda: store.catalogue.columns()),
+            ("count the images of all categories", lambda: store.view().catalogue.columns()),
         ):
             began = time.perf_counter()
             work()

@@ -104,7 +104,7 @@ def test_an_empty_register_founds_its_first_category() -> None:
         assert len(register.assign_many(np.zeros((0, 2), dtype=np.float32))) == 0
 
 
-@pytest.mark.parametrize("radius", [-0.1, math.nan, math.inf, 2.1])
+@pytest.mark.parametrize("radius", [-0.1, math.nan, -math.inf, 2.1])
 def test_a_radius_that_is_no_distance_is_refused(radius: float) -> None:
     register = cosine()
     with pytest.raises(SettingsError, match="0 to 2"):
@@ -349,9 +349,9 @@ def test_a_store_corrects_and_exports_what_features_decided(tmp_path: Path) -> N
         a, one, same, other = store.record(stream, MODEL)
         assert [x.category for x in (a, one, same, other)] == ["a", "new-1", "new-1", "new-2"]
         store.change_radius(0.5)
-        (pair,) = suggest(store)
+        (pair,) = suggest(store.view())
         assert (pair.category, pair.into, pair.reason) == ("new-2", "new-1", "centres 0.75 apart, radius 0.5")
-        assert describe(store.log.event(a.image or 0).event) == "0.jpg -> a, 0.3 away"
+        assert describe(store.view().event(a.image or 0).event) == "0.jpg -> a, 0.3 away"
         store.merge("new-2", into="new-1")
         store.split([one.image or 0, same.image or 0], name="between")
     with Store.open(path) as store:
@@ -359,9 +359,9 @@ def test_a_store_corrects_and_exports_what_features_decided(tmp_path: Path) -> N
             "new-3", True, False, 0.0, 0.5, Candidate("new-1", 0.125), name="between"
         )
         assert store.match(features([0, 6])[0], b"").via == "new-2"
-        assert store.replay() == store.catalogue
-        export(store, tmp_path / "a.csv")
-        export(store, tmp_path / "a.json")
+        assert store.replay() == store.view().catalogue
+        export(store.view(), tmp_path / "a.csv")
+        export(store.view(), tmp_path / "a.json")
     categories = json.loads((tmp_path / "a.json").read_text())
     measured = {image["source"]: image["distance"] for category in categories for image in category["images"]}
     assert measured == {"0.jpg": a.distance, "1.jpg": None, "2.jpg": None, "3.jpg": other.distance}

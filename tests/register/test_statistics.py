@@ -18,7 +18,6 @@ from firstsight.cli.main import app
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.protocols import Centre, Provenance
 from firstsight.register.kinds import of_header
-from firstsight.register.learning import FARTHEST
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store.store import Arrival, Store
 from firstsight.store.suggest import suggest
@@ -73,8 +72,8 @@ def test_the_dial_goes_from_splitting_to_merging() -> None:
     between = feature(3, 3)
     assert fresh(radius=-50).match(between).category is None
     assert fresh(radius=50).match(between).category == "ant"
-    with pytest.raises(SettingsError, match="any number up to"):
-        fresh(radius=float("inf"))
+    with pytest.raises(SettingsError, match="any number"):
+        fresh(radius=-np.inf)
 
 
 def test_rows_that_cannot_be_compared_are_refused() -> None:
@@ -85,7 +84,7 @@ def test_rows_that_cannot_be_compared_are_refused() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("radius", [FARTHEST, -FARTHEST])
+@pytest.mark.parametrize("radius", [np.inf, 1e308, -1e308])
 def test_however_far_the_dial_is_turned_an_answer_is_a_probability(radius: float) -> None:
     register = fresh(radius=radius)
     register.spread = replace(register.spread, sharpness=2.0)
@@ -187,7 +186,7 @@ def test_a_merge_is_an_addition_and_undo_takes_it_back(tmp_path: Path) -> None:
         before = totals(store)
         store.merge("new-2", into="new-1")
         assert totals(store)["new-1"] == [6, 2, 0]
-        assert "new-2" not in totals(store)
+        assert totals(store)["new-2"] == [0, 0, 0]
         store.undo()
         assert totals(store) == before
 
@@ -204,9 +203,9 @@ def test_a_store_opened_again_has_the_same_statistics_to_the_bit(tmp_path: Path)
 
 def test_what_people_move_and_split_teaches(tmp_path: Path) -> None:
     with discovered(tmp_path / "r.db") as store:
-        store.move([store.catalogue.images("new-2")[0]], to="ant")
+        store.move([store.view().catalogue.images("new-2")[0]], to="ant")
         assert totals(store)["ant"] == [5, 0, -9]
-        store.split(store.catalogue.images("new-1")[:2], "owl")
+        store.split(store.view().catalogue.images("new-1")[:2], "owl")
         assert totals(store)["new-1"] == [1, 0, 10]
         assert totals(store)["new-3"] == [2, 1, 18]
         store.undo()
@@ -231,7 +230,7 @@ def test_a_known_category_that_was_merged_answers_for_the_other(tmp_path: Path) 
 
 def test_an_image_a_person_placed_is_a_lesson_when_it_comes_again(tmp_path: Path) -> None:
     with discovered(tmp_path / "r.db") as store:
-        store.move([store.catalogue.images("new-2")[0]], to="ant")
+        store.move([store.view().catalogue.images("new-2")[0]], to="ant")
         again, next_one = store.record([arrival("1.jpg", 0, -9), arrival("n.jpg", 0, -9)], MODEL)
         assert (again.category, again.decided_by) == ("ant", "person")
         assert next_one.decided_by == "rule"
@@ -242,8 +241,8 @@ def test_an_image_a_person_placed_is_a_lesson_when_it_comes_again(tmp_path: Path
 
 def test_a_category_left_without_images_does_not_answer(tmp_path: Path) -> None:
     with discovered(tmp_path / "r.db") as store:
-        store.move(store.catalogue.images("new-2"), to="new-1")
-        assert "new-2" not in totals(store)
+        store.move(store.view().catalogue.images("new-2"), to="new-1")
+        assert totals(store)["new-2"] == [0, 0, 0]
         answer = store.record([arrival("far.jpg", 15, -15)], MODEL)[0]
         assert answer.category == "new-3"
 
@@ -251,13 +250,13 @@ def test_a_category_left_without_images_does_not_answer(tmp_path: Path) -> None:
 def test_what_is_rather_one_category_than_two_is_suggested(tmp_path: Path) -> None:
     with Store.create(tmp_path / "r.db", fresh(radius=-30), MODEL) as store:
         store.record([arrival("a.jpg", 0, 9), arrival("b.jpg", 0.5, 9), arrival("c.jpg", -9, -9)], MODEL)
-        assert [c.id for c in summaries(store) if c.tentative] == ["new-1", "new-2", "new-3"]
-        (found,) = suggest(store)
+        assert [c.id for c in summaries(store.view()) if c.tentative] == ["new-1", "new-2", "new-3"]
+        (found,) = suggest(store.view())
         assert {found.category, found.into} == {"new-1", "new-2"}
         assert "as one category than as two" in found.reason
         store.merge(found.category, into=found.into)
         store.undo()
-        assert suggest(store) == []  # a person parted them
+        assert suggest(store.view()) == []  # a person parted them
 
 
 def test_the_list_says_which_categories_are_tentative(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

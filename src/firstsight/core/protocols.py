@@ -5,10 +5,10 @@ Imports nothing of ours. Every method is an (encoder, register) pair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,10 +120,18 @@ class Encoder(Protocol):
 
 
 class Register(Protocol):
-    """The growing list of categories with the rule that matches against it. Stateful, serial, one writer."""
+    """The growing list of categories with the rule that matches against it. Stateful, serial, one writer.
 
-    def match(self, feature: NDArray[Any]) -> Assignment:
-        """What this feature is; changes nothing."""
+    One that is no longer changed can be asked by any number of threads.
+    """
+
+    learns: ClassVar[bool]  # whether the features in a category shape it
+    unlearns: ClassVar[bool]  # whether that can be taken back feature by feature; else it is built again
+    confident: ClassVar[bool]  # whether it can tell how probable an answer is
+    radius: Any  # how far a category reaches, settable; infinite where nothing is ever new
+
+    def match(self, feature: NDArray[Any], without: str | None = None) -> Assignment:
+        """What this feature is; changes nothing. `without` names a category to be asked as if it had not learned it."""
         ...
 
     def assign(self, feature: NDArray[Any]) -> Assignment:
@@ -134,28 +142,24 @@ class Register(Protocol):
         """Exactly what assigning the features one by one gives."""
         ...
 
+    def neighbours(self, feature: NDArray[Any], within: float, limit: int) -> list[Candidate]:
+        """The nearest centres within a distance of this feature, at most so many, and their categories."""
+        ...
+
     def rows_of(self, encoded: Encoded) -> NDArray[Any]:
         """The part of an encoder's output this register compares."""
-        ...
-
-    # What a store needs, to keep a register and to let people correct it
-
-    radius: Any  # how far a category reaches, settable
-    learns: ClassVar[bool]  # whether the features in a category shape it
-
-    @property
-    def has_learned(self) -> bool:
-        """Whether any feature has shaped it since it began: it is then not what its header says."""
-        ...
-
-    @property
-    def farthest(self) -> float:
-        """The radius that leaves nothing outside: one that starts with it never discovers."""
         ...
 
     @property
     def comparisons(self) -> int:
         """How often a feature was compared with a centre to answer it, since the last rebuild."""
+        ...
+
+    # What a store needs, to keep a register and to let people correct it
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it is what its header says: nothing was founded or learned since."""
         ...
 
     def header(self) -> dict[str, Any]:
@@ -178,16 +182,32 @@ class Register(Protocol):
         """The centre for a category of these features."""
         ...
 
-    def neighbours(self, feature: NDArray[Any], within: float, limit: int) -> list[Candidate]:
-        """The nearest centres within a distance of this feature, at most so many, and their categories."""
-        ...
-
     def next_name(self) -> str:
         """The id the next new category will have."""
         ...
 
-    def check_radius(self, radius: Any) -> None:
-        """SettingsError where a radius cannot be."""
+    def reserve(self, names: Container[str]) -> None:
+        """From now on, new ids pass over these."""
+        ...
+
+    def copy(self) -> Self:
+        """Another register that answers the same; neither changes with the other."""
+        ...
+
+    def learn(self, feature: NDArray[Any], category: str) -> None:
+        """A feature is in this category, whatever the rule would say: it shapes it, where this learns."""
+        ...
+
+    def unlearn(self, feature: NDArray[Any], category: str) -> None:
+        """It is not, after all."""
+        ...
+
+    def redirect(self, category: str, to: str) -> None:
+        """What a category was taught counts for another, or for itself again; where this unlearns."""
+        ...
+
+    def learned(self) -> bytes | None:
+        """What it has learned, for `rebuild`; None where only the features themselves tell."""
         ...
 
     def rebuild(
@@ -195,15 +215,34 @@ class Register(Protocol):
         centres: Iterable[Centre],
         reserved: Iterable[str] = (),
         members: Iterable[tuple[NDArray[Any], str]] = (),
+        order: Sequence[str] = (),
+        learned: bytes | None = None,
     ) -> None:
         """Start again from these centres, by rank; new ids pass over the reserved ones.
 
-        Where it learns, `members` are the features it learned by arrival, each with the category it is in now.
+        Where it learns, `members` are the features it learned by arrival, each with the category it was put in, and
+        `order` are all categories there ever were; `learned` is what it had learned without them.
         """
         ...
 
-    def learn(self, feature: NDArray[Any], category: str) -> None:
-        """A feature is in this category, whatever the rule would say: it shapes it, where this learns."""
+
+@runtime_checkable
+class ComparesBits(Protocol):
+    """What a register of codes can tell besides."""
+
+    bits: int
+
+    def differing(self, feature: NDArray[Any], category: str) -> tuple[int, ...]:
+        """The bits, from 1, in which a code differs from the nearest centre of a category."""
+        ...
+
+
+@runtime_checkable
+class WeighsPairs(Protocol):
+    """What a register that weighs categories against each other can tell besides."""
+
+    def alike(self) -> Iterator[tuple[str, str, float]]:
+        """Pairs of categories that are rather one than two, with the log of that Bayes factor."""
         ...
 
 

@@ -154,7 +154,7 @@ class HashNetwork(Network):
             return self.closed_set(names)
         radius = self.radius if radius is None else radius
         radius = int(radius) if float(radius).is_integer() else radius
-        return CodeRegister(self.bits, radius, list(names), self.codes, rule or self.settings.rule)  # type: ignore[arg-type]
+        return CodeRegister(self.bits, radius, list(names), self.codes, rule or self.settings.rule)
 
     def closed_set(self, names: Sequence[str]) -> CodeRegister:
         return closed_set(self.bits, names, self.codes)

@@ -6,8 +6,8 @@ models, files or torch. Single-threaded by contract: whoever holds it serialises
 
 from __future__ import annotations
 
+import copy
 import math
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.protocols import Candidate, Encoded
 from firstsight.register.index import Centres
+from firstsight.register.numbers import as_json, from_json
 from firstsight.register.roster import Roster
 from firstsight.register.standing import Distances, Place, Standing
 
 Metric: TypeAlias = Literal["euclidean", "cosine"]
 Features: TypeAlias = NDArray[np.float32]
 
-FARTHEST = {"euclidean": sys.float_info.max, "cosine": 2.0}  # JSON has no infinity
 CHUNK = 256  # features decided together while categories are born, each of which is compared with the features to come
 TILE = 1 << 21  # features times centres compared at once
 BLOCK = 1 << 12  # features that take part in float64 at once
@@ -72,22 +72,20 @@ class FeatureRegister(Roster):
         self.check_radius(radius)
         self._radius = float(radius)
 
-    @property
-    def farthest(self) -> float:
-        return FARTHEST[self.metric]
-
     def check_radius(self, radius: float) -> None:
-        if not 0 <= radius <= self.farthest:
-            raise SettingsError(f"radius is {radius}; as a {self.metric} distance it can be 0 to {self.farthest:g}")
+        if not 0 <= radius <= (2 if self.metric == "cosine" else math.inf) and radius != math.inf:
+            most = "0 to 2" if self.metric == "cosine" else "any number from 0"
+            raise SettingsError(f"radius is {radius}; as a {self.metric} distance it can be {most}, or infinite")
 
     def header(self) -> dict[str, Any]:
         """What it takes to start the same register again, as JSON."""
-        return {"kind": self.kind, "metric": self.metric, "radius": self.radius, "known": self._known_as_text()}
+        reach = as_json(self.radius)
+        return {"kind": self.kind, "metric": self.metric, "radius": reach, "known": self._known_as_text()}
 
     @classmethod
     def of(cls, header: Mapping[str, Any]) -> FeatureRegister:
         """The register a header describes, holding its known categories."""
-        return cls(header["metric"], header["radius"], *cls._known_of(header))
+        return cls(header["metric"], from_json(header["radius"]), *cls._known_of(header))
 
     def rows_of(self, encoded: Encoded) -> Features:
         return encoded.features
@@ -142,6 +140,11 @@ class Space:
         self.comparisons = 0  # the few that are measured again, exactly, are not counted again
         self._squares = _squares(centres.features)  # with room to grow, as the centres have
         self._longest = math.sqrt(self._squares.max(initial=0))
+
+    def copy(self, centres: Centres) -> Space:
+        other = copy.copy(self)
+        other.centres, other._squares = centres, self._squares.copy()
+        return other
 
     def add(self, centre: int) -> None:
         square = _squares(self.centres.features[centre])
@@ -239,7 +242,7 @@ class Space:
 
 def closed_set_features(metric: Metric, names: Iterable[str], centres: Features) -> FeatureRegister:
     """The register that never discovers: every feature goes to its nearest known category."""
-    return FeatureRegister(metric, FARTHEST[metric], list(names), centres)
+    return FeatureRegister(metric, math.inf, list(names), centres)
 
 
 def _directions(features: Features) -> Features:

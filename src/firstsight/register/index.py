@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -38,6 +39,13 @@ class Centres:
     def features(self) -> NDArray[Any]:
         return self._features[: self.count]
 
+    def copy(self) -> Centres:
+        """Others like these, that grow for themselves."""
+        other = copy.copy(self)
+        other._owners, other._features = set(self._owners), self._features.copy()
+        other.known, other.owner = self.known.copy(), self.owner.copy()
+        return other
+
     def extend(self, features: NDArray[Any], owners: Sequence[int], known: Sequence[bool]) -> None:
         first, self.count = self.count, self.count + len(features)
         self._owners.update(owners)
@@ -59,6 +67,10 @@ class Index(Protocol):
     comparisons: int  # made to answer, so far
 
     def add(self, centre: int) -> None: ...
+
+    def copy(self, centres: Centres) -> Index:
+        """The same for a copy of the centres."""
+        ...
 
     def find(self, feature: NDArray[Any]) -> Place:
         """Where one feature stands."""
@@ -101,6 +113,11 @@ class Table:
         count = within[farthest] if farthest >= 0 else 0
         self.standing.join(codes[:count] ^ code, centre, distances[:count], self.centres.owner)
 
+    def copy(self, centres: Centres) -> Table:
+        other = copy.copy(self)
+        other.centres, other.standing = centres, self.standing.copy()
+        return other
+
     def find(self, feature: Words) -> Place:
         self.comparisons += 1
         return self.standing[int(feature[0])]
@@ -125,6 +142,11 @@ class Scan:
 
     def add(self, centre: int) -> None:
         pass  # it is among the centres, which is all a scan needs
+
+    def copy(self, centres: Centres) -> Scan:
+        other = copy.copy(self)
+        other.centres = centres
+        return other
 
     def find(self, feature: Words) -> Place:
         count = self.centres.count

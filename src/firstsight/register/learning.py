@@ -6,10 +6,11 @@ images, models, files or torch. Single-threaded by contract: whoever holds it se
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from math import exp
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Iterable, Sequence
+from math import exp, inf, isnan
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,6 @@ from firstsight.core.protocols import Assignment, Candidate, Centre, Encoded
 from firstsight.register.assignments import Assignments
 from firstsight.register.naming import Naming
 
-FARTHEST = 1e308  # JSON has no infinity
 LARGEST = 600.0  # exponent that leaves room for a sum
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -29,18 +29,21 @@ class LearningRegister(Naming, ABC):
     """The nearest category within the radius answers and takes the feature in; else the feature founds one.
 
     A kind says what it starts from (`_begin`), how far a feature is from every category (`distances`) and what a
-    category becomes by a feature (`_take`). A distance may depend on all that came before.
+    category becomes by a feature (`_take`). A distance may depend on all that came before, so a kind cannot unlearn
+    unless it says so: after an edit it is built again from the features of all images.
     """
 
     kind: ClassVar[str]
     stored: ClassVar[str] = "<f4"
     learns: ClassVar[bool] = True
+    unlearns: ClassVar[bool] = False
     confident: ClassVar[bool] = False  # whether it can tell how probable an answer is
 
     def __init__(self, names: Sequence[str], centres: NDArray[Any], radius: float) -> None:
         """`centres` are where the known categories are, one feature each: for whoever asks, not for deciding."""
         super().__init__(names)
         self._centres = np.asarray(centres, dtype=np.float32)
+        self.fresh = True  # nothing has shaped it since it began: it is what its header says
         self.radius = radius
         self.rebuild(self.known_centres())
 
@@ -82,13 +85,9 @@ class LearningRegister(Naming, ABC):
         self.check_radius(radius)
         self._radius = float(radius)
 
-    @property
-    def farthest(self) -> float:
-        return FARTHEST
-
     def check_radius(self, radius: float) -> None:
-        if not abs(radius) <= FARTHEST:  # nor is it NaN
-            raise SettingsError(f"radius is {radius}; it can be any number up to {FARTHEST:g}")
+        if isnan(radius) or radius == -inf:
+            raise SettingsError(f"radius is {radius}; it can be any number, or infinite: then nothing is ever new")
 
     def known_centres(self) -> list[Centre]:
         return [
@@ -110,29 +109,34 @@ class LearningRegister(Naming, ABC):
         mean: Floats = features.mean(axis=0, dtype=np.float64)
         return mean.astype(np.float32)
 
+    def copy(self) -> Self:
+        other = super().copy()
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray | list | dict) and name not in ("names", "_position"):
+                setattr(other, name, copy.copy(value))
+        return other
+
     def rebuild(
         self,
         centres: Iterable[Centre],
         reserved: Iterable[str] = (),
         members: Iterable[tuple[NDArray[Any], str]] = (),
+        order: Sequence[str] = (),
+        learned: bytes | None = None,
     ) -> None:
-        """Start again from the known categories, and from these features in the categories they are in now, by arrival.
+        """Start again from the known categories, and from these features where they were put, by arrival.
 
         A known category that was merged stays where it was taught and answers for the other, which its features join.
         Categories without a feature do not answer, though their ids are taken.
         """
         centres = list(centres)
         self._begin_names([*reserved, *(centre.home for centre in centres)])
-        self._stands_for = {c.home: c.category for c in centres if c.home in self._position and c.category != c.home}
+        self._merged = {c.home: c.category for c in centres if c.category != c.home}
+        self._kin: dict[str, list[int]] = {}  # the known categories that answer for one, where some are merged
         self.comparisons = 0
-        self.has_learned = False
+        self.fresh = True
         self._begin()
-        self._learn_all(self._noted(members))
-
-    def _noted(self, members: Iterable[tuple[NDArray[Any], str]]) -> Iterator[tuple[NDArray[Any], str]]:
-        for member in members:
-            self.has_learned = True
-            yield member
+        self._learn_all((feature, category) for feature, category in members)
 
     def _learn_all(self, members: Iterable[tuple[NDArray[Any], str]]) -> None:
         for feature, category in members:
@@ -140,21 +144,32 @@ class LearningRegister(Naming, ABC):
 
     def learn(self, feature: NDArray[Any], category: str) -> None:
         """A feature is in this category: someone said so."""
-        given = self._checked(feature)
-        self._take(self._position_of(category), given)
-        self.has_learned = True
+        self._take(self._position_of(self._merged.get(category, category)), self._checked(feature))
+        self.fresh = False
+
+    def unlearn(self, feature: NDArray[Any], category: str) -> None:
+        """A feature that was learned is not in this category after all."""
+        raise NotImplementedError(f"a register of kind {self.kind} is built again")
+
+    def redirect(self, category: str, to: str) -> None:
+        """What a category was taught counts for another from now on; for itself, where that is undone."""
+        raise NotImplementedError(f"a register of kind {self.kind} is built again")
+
+    def learned(self) -> bytes | None:
+        """What it has learned, for `rebuild`; None where only the features themselves tell."""
+        return None
 
     # ------------------------------------------------------------------ answering
 
-    def match(self, feature: NDArray[Any]) -> Assignment:
-        """What this feature is; changes nothing."""
-        nearest, second, distances = self._look(self._checked(feature))
+    def match(self, feature: NDArray[Any], without: str | None = None) -> Assignment:
+        """What this feature is; changes nothing. `without` names a category that is to be asked as if it had not."""
+        nearest, second, distances = self._look(self._checked(feature), without)
         matched = nearest >= 0 and distances[nearest] <= self.radius
         other = second if matched else nearest
         category = self._answer(nearest) if matched else None
         return Assignment(
             category=category,
-            is_new=category is None or category not in self.names[: self.known],
+            is_new=category is None or self._position[category] >= self.known,
             created=False,
             distance=float(distances[nearest]) if nearest >= 0 else None,
             radius=self.radius,
@@ -188,8 +203,8 @@ class LearningRegister(Naming, ABC):
                 runner_up[i], runner_up_distance[i] = self._position_of(self._answer(other)), distances[other]
             lesson[i] = self._learns_on(int(category[i]))
             if lesson[i]:
-                self._take(int(category[i]), given)
-            self.has_learned = True
+                self._take_in(int(category[i]), int(via[i]), given)
+            self.fresh = False
         return Assignments(
             names=self.names,
             known=self.known,
@@ -217,24 +232,39 @@ class LearningRegister(Naming, ABC):
     def neighbours(self, feature: NDArray[Any], within: float, limit: int) -> list[Candidate]:
         distances = self.distances(self._checked(feature))
         near = np.argsort(distances, kind="stable")[:limit]
-        return [Candidate(self._answer(i), float(distances[i])) for i in near if distances[i] <= within]
+        there = (i for i in near.tolist() if np.isfinite(distances[i]) and distances[i] <= within)
+        return [Candidate(self._answer(i), float(distances[i])) for i in there]
 
-    def _look(self, feature: Floats) -> tuple[int, int, Floats]:
+    def _look(self, feature: Floats, without: str | None = None) -> tuple[int, int, Floats]:
         """The nearest category and the next, -1 for none, and the distances."""
-        distances = self.distances(feature)
+        distances = self._distances(feature, without)
         self.comparisons += len(distances)
         nearest = _smallest(distances)
         rest = distances.copy()
         if nearest >= 0:
             rest[nearest] = np.inf
-        if self._stands_for and nearest >= 0:
-            rest[[self._answer(i) == self._answer(nearest) for i in range(len(rest))]] = np.inf
+            if self._merged:
+                rest[self._answering(self._answer(nearest))] = np.inf
         return nearest, _smallest(rest), distances
+
+    def _distances(self, feature: Floats, without: str | None) -> Floats:
+        return self.distances(feature)
+
+    def _take_in(self, position: int, via: int, feature: Floats) -> None:
+        """A category that answered learns; the one it answered by way of, where that is merged, is given too."""
+        self._take(position, feature)
 
     def _answer(self, position: int) -> str:
         """The category a position answers for."""
         name = self.names[position]
-        return self._stands_for.get(name, name)
+        return self._merged.get(name, name)
+
+    def _answering(self, category: str) -> list[int]:
+        """The positions that answer for a category: its own, and those of known ones that were merged into it."""
+        if category not in self._kin or category not in self._position:
+            merged = [home for home, to in self._merged.items() if to == category]
+            self._kin[category] = [self._position[each] for each in (category, *merged) if each in self._position]
+        return self._kin[category]
 
     def _checked(self, feature: NDArray[Any]) -> Floats:
         given = np.asarray(feature, dtype=np.float64)
@@ -259,15 +289,8 @@ def _smallest(values: Floats) -> int:
 def posterior(distances: Floats, radius: float, chosen: int, sharpness: float = 1.0) -> float:
     """The probability of an answer where distances are log odds of a new category; that (-1) is at the radius."""
     at = radius if chosen < 0 else distances[chosen]
-    with np.errstate(over="ignore"):  # a radius may be the farthest there is
+    if at == inf:  # there is nothing else
+        return 1.0
+    with np.errstate(over="ignore"):  # a radius may be as far as numbers go
         known = np.exp(np.minimum(sharpness * (at - distances), LARGEST)).sum()
         return float(1 / (known + exp(min(sharpness * (at - radius), LARGEST))))
-
-
-def as_text(values: NDArray[Any]) -> str:
-    """Numbers for a header, exactly."""
-    return np.ascontiguousarray(values, dtype="<f8").tobytes().hex()
-
-
-def from_text(text: str) -> Floats:
-    return np.frombuffer(bytes.fromhex(text), dtype="<f8").astype(np.float64)

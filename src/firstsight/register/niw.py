@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.register.learning import Floats, LearningRegister, as_text, from_text, posterior
+from firstsight.register.learning import Floats, LearningRegister, posterior
+from firstsight.register.numbers import as_json, as_text, from_json, from_text
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class NiwRegister(LearningRegister):
         filled = factors.any(axis=2)
         return {
             "kind": self.kind,
-            "radius": self.radius,
+            "radius": as_json(self.radius),
             "known": self.names[: self.known],
             "mean_weight": self.prior.mean_weight,
             "scatter_weight": self.prior.scatter_weight,
@@ -102,7 +103,7 @@ class NiwRegister(LearningRegister):
             factor[: len(own)] = own
         prior = Prior(header["mean_weight"], header["scatter_weight"], header["concentration"])
         counts, means = from_text(header["counts"]), from_text(header["means"]).reshape(-1, width)
-        return cls(prior, header["known"], counts, means, factors, header["radius"])
+        return cls(prior, header["known"], counts, means, factors, from_json(header["radius"]))
 
     # ------------------------------------------------------------------ deciding
 

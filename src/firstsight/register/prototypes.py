@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
+from firstsight.register.learning import Floats, LearningRegister
+from firstsight.register.numbers import as_json, as_text, from_json, from_text
 
 BATCH = 64
 FEWEST = 2  # features of a batch that move a prototype
@@ -43,7 +44,7 @@ class PrototypeRegister(LearningRegister):
         prototypes, marks = self._first
         return {
             "kind": self.kind,
-            "radius": self.radius,
+            "radius": as_json(self.radius),
             "known": self.names[: self.known],
             "prototypes": as_text(prototypes),
             "marks": as_text(marks),
@@ -54,7 +55,7 @@ class PrototypeRegister(LearningRegister):
         """The register a header describes, holding its known categories."""
         marks = from_text(header["marks"])
         prototypes = from_text(header["prototypes"]).reshape(len(marks), -1)
-        return cls(header["known"], prototypes, marks, header["radius"])
+        return cls(header["known"], prototypes, marks, from_json(header["radius"]))
 
     def _begin(self) -> None:
         self._count = self.known
@@ -150,7 +151,7 @@ class LeaderRegister(PrototypeRegister):
     def of(cls, header: Mapping[str, Any]) -> LeaderRegister:
         alike, counts = from_text(header["marks"]), from_text(header["counts"])
         prototypes = from_text(header["prototypes"]).reshape(len(alike), -1)
-        return cls(header["known"], prototypes, alike, counts, header["typical"], header["radius"])
+        return cls(header["known"], prototypes, alike, counts, header["typical"], from_json(header["radius"]))
 
     def _begin(self) -> None:
         super()._begin()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,9 @@ class Roster(Naming, ABC):
     distances: ClassVar[type[np.number[Any]]]
     confident: ClassVar[bool] = False
     learns: ClassVar[bool] = False  # where a centre is does not depend on the images that come
-    has_learned: ClassVar[bool] = False
+    unlearns: ClassVar[bool] = False
     radius: Any
+    _shared: bool  # whether a copy sees what this holds
 
     def __init__(self, names: Sequence[str], centres: NDArray[Any] | None, first: bool = False) -> None:
         """With `first` the oldest centre within the radius answers, else the nearest."""
@@ -68,6 +69,17 @@ class Roster(Naming, ABC):
         """How often a feature was compared with a centre, or looked up, since the last rebuild."""
         return self._index.comparisons
 
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing was founded since it began: it is what its header says."""
+        return self._centres.count == len(self._known_centres)
+
+    def copy(self) -> Self:
+        """Another register that answers the same; what both hold is copied when either founds a category."""
+        other = super().copy()
+        self._shared = other._shared = True
+        return other
+
     def known_centres(self) -> list[Centre]:
         return list(self._known_centres)
 
@@ -93,12 +105,15 @@ class Roster(Naming, ABC):
         centres: Iterable[Centre],
         reserved: Iterable[str] = (),
         members: Iterable[tuple[NDArray[Any], str]] = (),
+        order: Sequence[str] = (),
+        learned: bytes | None = None,
     ) -> None:
         """Start again from these centres, given in order of rank: on a tie, and for `first`, the one before answers.
 
         A category may have several, and those of merged categories answer for another.
         """
         self._begin_names(reserved)
+        self._shared = False
         self._centres = self._no_centres()
         self._owner_of: list[int] = []  # the category each centre answers for, and
         self._home: list[int] = []  # the one it was made for
@@ -111,9 +126,23 @@ class Roster(Naming, ABC):
     def learn(self, feature: NDArray[Any], category: str) -> None:
         """Centres stay where they are, whatever is in them."""
 
+    def unlearn(self, feature: NDArray[Any], category: str) -> None:
+        """Nor do they go back."""
+
+    def redirect(self, category: str, to: str) -> None:
+        """A register of centres is built again where categories are merged."""
+        raise NotImplementedError
+
+    def learned(self) -> bytes | None:
+        return None
+
     def _found(self, feature: NDArray[Any]) -> str:
         """Make a feature, as it is compared, the centre of a new category."""
         name = self.next_name()
+        if self._shared:
+            self._centres = self._centres.copy()
+            self._index = self._index.copy(self._centres)
+            self._owner_of, self._home, self._shared = list(self._owner_of), list(self._home), False
         self._append(feature[None], [name], [name])
         self._index.add(self._centres.count - 1)
         return name
@@ -128,8 +157,8 @@ class Roster(Naming, ABC):
 
     # ------------------------------------------------------------------ answering
 
-    def match(self, feature: NDArray[Any]) -> Assignment:
-        """What this feature is; changes nothing."""
+    def match(self, feature: NDArray[Any], without: str | None = None) -> Assignment:
+        """What this feature is; changes nothing. No category has learned anything to be asked `without`."""
         nearest, distance, second, second_distance, chosen, apart = self._index.find(self._comparable(feature))
         if not self._first:
             chosen, apart = (nearest if distance <= self.radius else -1), distance

@@ -84,6 +84,14 @@ class Standing:
                 setattr(taken, name, getattr(self, name)[at])
         return taken
 
+    def copy(self) -> Standing:
+        """The same entries, to be changed on their own."""
+        copied = self.take(slice(None))
+        for name in self.__slots__:
+            if name != "reach":
+                setattr(copied, name, getattr(copied, name).copy())
+        return copied
+
     def put(self, at: slice, other: Standing) -> None:
         """Replace a stretch of entries."""
         for name in self.__slots__:

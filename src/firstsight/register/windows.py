@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
+from firstsight.register.learning import Floats, LearningRegister
+from firstsight.register.numbers import as_json, as_text, from_json, from_text
 
 WINDOW = 20  # features a category remembers
 SHARED = 2.0  # features that the shared covariance is worth
@@ -48,7 +49,7 @@ class WindowRegister(LearningRegister):
     def header(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
-            "radius": self.radius,
+            "radius": as_json(self.radius),
             "known": self.names[: self.known],
             "shared": as_text(self.shared),
             "thresholds": as_text(self.thresholds),
@@ -64,7 +65,7 @@ class WindowRegister(LearningRegister):
         points = from_text(header["points"]).reshape(-1, width)
         windows = np.split(points, np.cumsum(header["sizes"])[:-1])
         thresholds = from_text(header["thresholds"])
-        return cls(header["known"], windows, shared.reshape(width, width), thresholds, header["radius"])
+        return cls(header["known"], windows, shared.reshape(width, width), thresholds, from_json(header["radius"]))
 
     def _begin(self) -> None:
         width = len(self.shared)
@@ -74,7 +75,7 @@ class WindowRegister(LearningRegister):
         self._peak = float(np.linalg.slogdet(self._covariance(np.zeros((1, width))))[1])
         for points in self._first:
             self._found()
-            self._windows[-1].extend(points)
+            self._windows[-1] = list(points)
             self._renew(len(self._windows) - 1)
 
     def distances(self, feature: Floats) -> Floats:
@@ -92,9 +93,7 @@ class WindowRegister(LearningRegister):
             self._found()
         elif position == self._sure(feature):
             return
-        window = self._windows[position]
-        window.append(feature[: len(self.shared)])
-        del window[:-WINDOW]
+        self._windows[position] = [*self._windows[position], feature[: len(self.shared)]][-WINDOW:]
         self._renew(position)
 
     def _sure(self, feature: Floats) -> int:

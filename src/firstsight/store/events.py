@@ -7,6 +7,7 @@ replaced, so that each can be taken back.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -21,8 +22,8 @@ class Assigned:
 
     `feature` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
     `encoder` the entry of the log that says which model, preprocess version, device and precision made the feature.
-    `confidence` is how probable the rule held the answer to be, where it could tell; older files do not say.
-    `lesson` is whether its category learned from it, in a register that learns; in older files all did.
+    `confidence` is how probable the rule held the answer to be, where it could tell. `lesson` is whether its category
+    learned from it, in a register that learns. A radius without end is infinite here, and null in JSON.
     """
 
     source: str
@@ -152,6 +153,11 @@ KINDS: dict[str, type[Any]] = {
 ALLOWED: dict[str, dict[str, tuple[type, ...]]] = {
     name: {field: _in_json(hint) for field, hint in get_type_hints(kind).items()} for name, kind in KINDS.items()
 }
+# Fields that are a number in any case: null is an infinite one there.
+NUMBERS = {
+    name: {field for field, kinds in allowed.items() if float in kinds and type(None) not in kinds}
+    for name, allowed in ALLOWED.items()
+}
 BY_RULE = ("Assigned", "Created")  # all others are people's
 
 
@@ -184,17 +190,19 @@ def as_text(source: str) -> str:
 def to_columns(event: Event) -> tuple[str, str, bytes | None, bytes | None]:
     """An event as the log keeps it: kind, body in JSON, feature, content. What is at its default is left out."""
     body = {
-        f.name: value
+        f.name: None if value == math.inf else value
         for f in fields(event)
         if f.name not in ("feature", "content") and (value := getattr(event, f.name)) != f.default
     }
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return type(event).__name__, text, getattr(event, "feature", None), getattr(event, "content", None)
 
 
 def from_columns(kind: str, body: str, feature: bytes | None, content: bytes | None) -> Event:
     """The event again; KeyError, TypeError or ValueError where that is none."""
-    values: Mapping[str, Any] = json.loads(body)
+    values: Mapping[str, Any] = {
+        name: math.inf if value is None and name in NUMBERS[kind] else value for name, value in json.loads(body).items()
+    }
     for name, value in values.items():
         if type(value) not in ALLOWED[kind].get(name, ()):
             raise TypeError(f"{name} of {kind} is {value!r}")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.core.errors import ImageError, StoreError
+from firstsight.core.errors import Conflict, ImageError
 from firstsight.core.protocols import Encoder, Progress, Register
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import read
@@ -29,26 +29,25 @@ def reencode(store: Store, encoder: Encoder, path: Path, progress: Progress) -> 
     """Write a new file; how many events it has. Refused as a whole when an image is gone or changed."""
     register = encoder.register()
     known = {centre.category for centre in register.known_centres()}
-    if lost := [c.id for c in store.catalogue.categories.values() if c.known and c.id not in known]:
-        raise StoreError(f"the new model does not know {', '.join(lost[:10])}", "fit it with those categories too")
-    own = {c.id for c in store.catalogue.categories.values() if c.known}
-    if clash := [
-        name for name, id in store.catalogue.names.items() if name in known and not (name == id and id in own)
-    ]:
-        raise StoreError(f"the new model knows {', '.join(clash[:10])}, which other categories are called here")
+    catalogue = store.view().catalogue
+    if lost := [c.id for c in catalogue.categories.values() if c.known and c.id not in known]:
+        raise Conflict(f"the new model does not know {', '.join(lost[:10])}", "fit it with those categories too")
+    own = {c.id for c in catalogue.categories.values() if c.known}
+    if clash := [name for name, id in catalogue.names.items() if name in known and not (name == id and id in own)]:
+        raise Conflict(f"the new model knows {', '.join(clash[:10])}, which other categories are called here")
     with vacant(path):
         features = _features(store, encoder, register, progress)
         with new_database(path) as temporary, Store.create(temporary, register, encoder.provenance) as new:
-            source = iter(store.log.events())
-            entry = new.log.encoder(encoder.provenance._asdict())
+            source = iter(store.view().events())
+            entry = new.encoder(encoder.provenance)
             while group := list(islice(source, GROUP)):
                 new.take_over([_anew(each, features, register, entry) for each in group], [each.at for each in group])
-    return store.log.length
+    return store.view().last
 
 
 def _features(store: Store, encoder: Encoder, register: Register, progress: Progress) -> dict[int, NDArray[Any]]:
     """What the new model makes of every image, by number."""
-    images = [(r.number, r.event) for r in store.log.events() if isinstance(r.event, Assigned)]
+    images = [(r.number, r.event) for r in store.view().events() if isinstance(r.event, Assigned)]
     features: dict[int, NDArray[Any]] = {}
     faults: list[ImageError] = []
 
@@ -70,7 +69,7 @@ def _features(store: Store, encoder: Encoder, register: Register, progress: Prog
                 advance()
     if faults:
         named = "; ".join(fault.what for fault in faults[:5])
-        raise StoreError(f"{len(faults)} images cannot be encoded anew: {named}", "put the files back where they were")
+        raise Conflict(f"{len(faults)} images cannot be encoded anew: {named}", "put the files back where they were")
     return features
 
 

@@ -8,6 +8,7 @@ much they vary, how readily they are born) is found on the support set, by disco
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from firstsight.methods.firstsight.space import fit_space
 from firstsight.methods.later.projected import Projected
 from firstsight.methods.networks import check_nearest
 from firstsight.methods.simulation import evenly
-from firstsight.register.learning import FARTHEST
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 DIMENSIONS = 192
@@ -104,7 +104,7 @@ class Firstsight(Projected):
 
     def closed_set(self, names: Sequence[str]) -> StatisticsRegister:
         """Never discovers, and still learns from what it is shown."""
-        return self.register(names, FARTHEST)
+        return self.register(names, inf)
 
     def report(self, rows: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, Any]:
         """How much of the support set its register would call by its name; the rows are those `finish` was given."""
