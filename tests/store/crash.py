@@ -35,13 +35,13 @@ def main(kills: int, kind: Kind, seed: int = 0) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "crash.db"
         for kill in range(kills):
-            acknowledged |= run_and_kill(path, kind, seed=kill, after=moments.uniform(0.0, 0.12))
+            acknowledged |= run_and_kill(path, kind, seed=kill, after=moments.uniform(0.0, 0.2))
             if path.exists():
                 check(path, kind, acknowledged)
         with Store.open(path) as store:
             events, images = store.view().last, len(store.view().catalogue.numbers)
     assert "torch" not in sys.modules
-    assert len(acknowledged) > 5 * kills, "the children hardly came to work"
+    assert len(acknowledged) > 2 * kills, "the children hardly came to work"
     took = time.monotonic() - began
     print(f"{kills} kills of {kind} in {took:.0f} s: {len(acknowledged):,} acknowledged events, all there;")
     print(f"{events:,} in the log; {images:,} images, none twice; the register equalled its replay after each kill")
@@ -74,7 +74,8 @@ def work(path: Path, kind: Kind, seed: int, pipe: int) -> None:
         before = store.view().last
         try:
             if rng.random() < 0.6:
-                group = [arrival(rng.randrange(1 << BITS), f"{seed}-{count + i}", kind) for i in range(rng.randint(1, 5))]
+                values = [rng.randrange(1 << BITS) for _ in range(rng.randint(1, 5))]
+                group = [arrival(value, f"{seed}-{count + i}", kind) for i, value in enumerate(values)]
                 count += len(group)
                 store.record(group, MODEL)
             else:
