@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numpy as np
@@ -19,12 +14,10 @@ from firstsight.cli.remedies import remedy
 from firstsight.core.errors import SettingsError, StoreError
 from firstsight.core.protocols import Assignment, Candidate
 from firstsight.store import store as store_module
-from firstsight.store import views
 from firstsight.store.catalogue import Catalogue
 from firstsight.store.events import Assigned, Created, Split
 from firstsight.store.sqlite import SqliteLog
 from firstsight.store.store import Arrival, Store
-from firstsight.store.suggest import suggest
 
 
 @pytest.fixture
@@ -326,59 +319,6 @@ def test_an_edit_does_not_bring_back_an_image_that_was_undone(path: Path) -> Non
                 store.redo(made.number)
 
 
-@pytest.mark.parametrize("what", ["record", "edit"])
-def test_interrupted_anywhere_the_store_goes_on_from_the_log(path: Path, what: str) -> None:
-    """Ctrl-C after ever more lines of a record or an edit, and of a reader's refresh, until one gets through."""
-    with new_store(path) as store, Store.open(path, write=False) as reader:
-
-        def work(number: int) -> None:
-            if what == "record":
-                discover(store, (0b1111 ^ number) % 256)
-            else:
-                store.rename("ant", f"a{number}")
-
-        lines = 0
-        while _interrupted(partial(work, lines), after=lines):
-            lines += 3
-            assert store.replay() == store.view().catalogue
-            by_people = [e.number for e in store.view().events() if e.kind not in ("Assigned", "Created")]
-            assert [e.number for e in store.view().edits()] == by_people
-            answer = store.register.match(code(0b1111))
-            assert store._build(store.view().catalogue).match(code(0b1111)) == answer
-            _interrupted(reader.refresh, after=lines)
-            reader.refresh()
-            assert reader.view().catalogue == store.view().catalogue
-        assert lines > 60
-
-
-def _interrupted(work: Any, after: int) -> bool:
-    """Run something with Ctrl-C after so many lines of our code; whether that came before it was done."""
-    count = 0
-
-    def trace(frame: Any, event: str, argument: Any) -> Any:
-        nonlocal count
-        if "firstsight/store" not in frame.f_code.co_filename:
-            return None
-        if event == "line":
-            count += 1
-            if count > after:
-                sys.settrace(None)
-                raise KeyboardInterrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    except KeyboardInterrupt:
-        return True
-    except StoreError:
-        return False
-    finally:
-        sys.settrace(before)
-    return False
-
-
 @pytest.mark.parametrize("broken", ["append", "apply"])
 def test_a_commit_broken_off_at_any_point_is_found_and_gone_on_from(path: Path, broken: str) -> None:
     """Ctrl-C after the disk has it, before or while memory follows."""
@@ -536,50 +476,6 @@ def test_the_same_image_follows_its_category_out_of_a_merge(path: Path) -> None:
         assert (again.category, again.via, again.decided_by) == ("ant", "new-1", "person")
         store.undo()
         assert categories(store)["new-1"] == [2, 3, 6]
-
-
-def test_threads_that_ask_do_not_disturb_the_one_that_records(path: Path) -> None:
-    with new_store(path, radius=0) as store:
-        stop = Event()
-
-        def ask() -> int:
-            asked = 0
-            while not stop.is_set():
-                store.match(code(asked % 256), b"")
-                asked += 1
-            return asked
-
-        with ThreadPoolExecutor(2) as pool:
-            asking = [pool.submit(ask) for _ in range(2)]
-            answers = [discover(store, value, 255 - value) for value in range(1, 120)]
-            stop.set()
-            assert all(each.result() > 0 for each in asking)
-        created = [a.category for group in answers for a in group if a.created]
-        assert len(created) == len(set(created)) == 238
-        assert store.replay() == store.view().catalogue
-
-
-def test_threads_may_look_while_one_edits_and_closes(path: Path) -> None:
-    for _ in range(5):
-        path.unlink(missing_ok=True)
-        store = new_store(path, radius=0)
-        discover(store, *range(1, 60))
-
-        def look(store: Store = store) -> None:
-            with contextlib.suppress(StoreError):  # it was closed
-                while True:
-                    suggest(store.view())
-                    list(views.images(store.view()))
-                    views.summaries(store.view())
-
-        with ThreadPoolExecutor(3) as pool:
-            looking = [pool.submit(look) for _ in range(3)]
-            for number in range(2, 30):
-                store.merge(f"new-{number}", "new-1")
-                store.undo()
-            store.close()
-            for each in looking:
-                each.result()
 
 
 def test_the_register_of_a_fresh_store_is_the_one_it_was_made_with(path: Path) -> None:

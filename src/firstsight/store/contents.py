@@ -5,7 +5,7 @@ One index serves all catalogues that grew from one: who asks says up to which im
 
 from __future__ import annotations
 
-from threading import Lock
+from threading import RLock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class Contents:
         recent: dict[int, tuple[int, ...]] = {}
         self._state = keys, numbers, recent  # one value, so that it is read at one moment
         self._in_order = len(keys) == 0
-        self._turn = Lock()
+        self._turn = RLock()
 
     def add(self, number: int, key: int) -> None:
         keys, numbers, recent = self._state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from firstsight.core.errors import NotFound
@@ -23,7 +23,7 @@ class MemoryLog:
     def __init__(self, header: Mapping[str, Any]) -> None:
         self.header = json.loads(json.dumps(header))
         self._events: list[Recorded] = []
-        self._turn = Lock()
+        self._turn = RLock()
         self._encoders: dict[str, int] = {}
         self._snapshot: Snapshot | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
+from threading import RLock
 from typing import TypeAlias
 
 from firstsight.core.protocols import Register
@@ -19,7 +19,7 @@ class State:
         self.catalogue = catalogue
         self.built = register
         self.build = build
-        self._turn = Lock()
+        self._turn = RLock()
 
     @property
     def register(self) -> Register:

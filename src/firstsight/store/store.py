@@ -305,16 +305,17 @@ class Store:
             if not draft.events:
                 return []
             try:
-                self._behind = True
                 recorded = self._log.append(draft.events, draft.start, times)
+                if not applied:
+                    for each in recorded:
+                        draft.catalogue.apply(each, draft.fetch)
+                self._state = draft.state()
+                return recorded
             except Grown:  # others wrote meanwhile: follow them, and decide again
                 self.refresh()
-                continue
-            if not applied:
-                for each in recorded:
-                    draft.catalogue.apply(each, draft.fetch)
-            self._state, self._behind = draft.state(), False
-            return recorded
+            except BaseException:  # the log may have it, or not
+                self._behind = True
+                raise
         raise Grown(f"{self.name} is being written by others all the time", "try again")
 
     def _encoder(self, model: Provenance) -> int:
