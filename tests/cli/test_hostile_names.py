@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
+import math
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ def test_numbers_stay_numbers_in_tables() -> None:
     ("message", "arguments"),
     [
         ("radius is nan", ("discover", "MODEL", "IMAGE", "--radius", "nan")),
-        ("radius is inf", ("discover", "MODEL", "IMAGE", "--radius", "inf")),
+        ("radius is -inf", ("discover", "MODEL", "IMAGE", "--radius", "-inf")),
         ("radius is nan", ("evaluate", "MODEL", "FOLDER", "--radius", "nan")),
         ("Invalid value for '--unsure-below'", ("discover", "MODEL", "IMAGE", "--unsure-below", "nan")),
         ("Invalid value for '--wait'", ("discover", "MODEL", "IMAGE", "--wait", "nan")),
@@ -119,6 +119,7 @@ def test_a_radius_of_log_odds_is_a_number() -> None:
     from firstsight.register.statistics import Spread, StatisticsRegister
 
     register = StatisticsRegister(Spread(np.ones(2), np.ones(2), 0.0), ["ant"], np.ones(1), np.ones((1, 2)))
-    for value in (float("nan"), float("inf"), sys.float_info.max):
-        with pytest.raises(SettingsError, match=r"it can be any number up to 1e\+308"):
+    for value in (math.nan, -math.inf):
+        with pytest.raises(SettingsError, match="it can be any number, or infinite"):
             register.radius = value
+    register.radius = math.inf

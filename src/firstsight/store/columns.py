@@ -15,19 +15,21 @@ CHUNK = 4096
 class Column:
     """Numbers by position, in chunks. A chunk that a copy may see is copied before it is changed."""
 
-    __slots__ = ("_chunks", "_dtype", "_own", "count")
+    __slots__ = ("_chunks", "_dtype", "_own", "_starts", "count")
 
     def __init__(self, dtype: Any, values: NDArray[Any] | None = None) -> None:
         self._dtype = np.dtype(dtype)
         whole = np.zeros(0, self._dtype) if values is None else np.asarray(values, self._dtype)
         self._chunks = [whole[start : start + CHUNK] for start in range(0, len(whole), CHUNK)]
+        self._starts = [chunk.item(0) for chunk in self._chunks]  # the first number of each, for `find`
         self._own: set[int] = set()  # chunks nobody else sees
         self.count = len(whole)
 
     def copy(self) -> Column:
         """Another column with the same numbers; neither sees what the other changes."""
         other = Column.__new__(Column)
-        other._dtype, other._chunks, other._own, other.count = self._dtype, list(self._chunks), set(), self.count
+        other._dtype, other._chunks, other._starts = self._dtype, list(self._chunks), list(self._starts)
+        other._own, other.count = set(), self.count
         self._own = set()
         return other
 
@@ -44,6 +46,7 @@ class Column:
         at = self.count
         if at // CHUNK == len(self._chunks):
             self._chunks.append(np.zeros(CHUNK, self._dtype))
+            self._starts.append(value)
             self._own.add(at // CHUNK)
         self._mine(at // CHUNK)[at % CHUNK] = value
         self.count = at + 1
@@ -66,8 +69,8 @@ class Column:
         return np.concatenate(list(self.chunks())) if self.count else np.zeros(0, self._dtype)
 
     def find(self, value: int) -> int:
-        """Where a number is in a column that ascends, or -1."""
-        index = bisect_right(self._chunks, value, key=lambda chunk: chunk.item(0)) - 1
+        """Where a number is in a column that ascends and only grows, or -1."""
+        index = bisect_right(self._starts, value) - 1
         if index < 0:
             return -1
         chunk = self._chunks[index][: self.count - index * CHUNK]
