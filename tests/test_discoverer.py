@@ -88,8 +88,8 @@ def test_a_discoverer_leaves_a_store_it_was_given_open(model: Model, images: lis
     with Store.create(tmp_path / "a.db", model.register(), model.provenance) as store:
         with firstsight.Discoverer(model, store=store) as discoverer:
             answer = discoverer.discover_one(images[0].read_bytes(), source="camera 7")
-        assert [store.catalogue.category_of(n) for n in store.catalogue.numbers] == [answer.category]
-        recorded = store.log.event(answer.image or 0).event
+        assert [store.view().category_of(n) for n in store.view().images()] == [answer.category]
+        recorded = store.view().event(answer.image or 0).event
         assert isinstance(recorded, Assigned)
         assert recorded.source == "camera 7"
 
@@ -106,7 +106,7 @@ def test_an_image_undone_after_it_was_recognised_is_recorded_again(
         store.undo(held[-1].image)
         *_, last = answers
         assert last.decided_by == "rule"
-        assert store.catalogue.has_image(last.image or 0)
+        assert store.view().catalogue.has_image(last.image or 0)
 
 
 def test_what_is_no_image_is_an_error_in_its_place(model: Model, images: list[Path], tmp_path: Path) -> None:

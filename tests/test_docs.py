@@ -79,21 +79,21 @@ def test_the_how_to_on_registers_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     for line in [*discover.splitlines(), *correct.splitlines()]:
         run_line(line)
     with Store.open("moths.db", write=False) as store:
-        left = store.catalogue.state()
-        pale, grey = store.catalogue.find("Pale moth"), store.catalogue.find("new-2")
+        left = store.view().catalogue.state()
+        pale, grey = store.view().catalogue.find("Pale moth"), store.view().catalogue.find("new-2")
         assert grey is not None
         assert grey.id == "new-1"
         assert pale is not None
-        assert len(store.catalogue.images(pale.id)) == 2
-        assert len(store.catalogue.images("new-1")) == 6 + 3 + 1  # magenta and red, white, and the one that was moved
-        assert len(store.catalogue.numbers) == 24
+        assert len(store.view().catalogue.images(pale.id)) == 2
+        assert len(store.view().catalogue.images("new-1")) == 6 + 3 + 1  # magenta and red, white, the moved one
+        assert len(store.view().catalogue.numbers) == 24
     for line in undo.splitlines():
         run_line(line)
     run_line(next(part for part in blocks(page, "sh") if "--once" in part))
     for line in back.splitlines():
         run_line(line)
     with Store.open("moths.db", write=False) as store:
-        now = store.catalogue.state()
+        now = store.view().catalogue.state()
         assert {**now, "last": 0, "undone": []} == {**left, "last": 0, "undone": []}
     assert Path("moths.csv").read_text().count("\n") == 25
     assert len(list(Path("moths-by-category/Pale moth").iterdir())) == 2

@@ -92,7 +92,7 @@ def check_header_starts_the_same_register(fresh: Callable[[], Discoverer], image
     discoverer = fresh()
     features, register = _features(discoverer, images), discoverer.register
     again = of_header(register.header())
-    kept = [again.row_from(register.row_bytes(feature)) for feature in features]
+    kept = [again.feature_from(register.feature_bytes(feature)) for feature in features]
     assert all(np.array_equal(a, b) for a, b in zip(kept, features, strict=True)), (
         "a feature changed on its way through bytes"
     )
@@ -110,7 +110,7 @@ def check_save_and_load(fresh: Callable[[], Discoverer], images: Sequence[ImageL
             with _stored(fresh(), path) as discoverer:
                 answers += list(discoverer.discover_many(part))
                 store = _store(discoverer)
-                assert store.replay() == store.catalogue, "the log, replayed, says something else than the store"
+                assert store.replay() == store.view().catalogue, "the log, replayed, says something else than the store"
     assert all(_alike(*pair) for pair in zip(answers, expected, strict=True)), "a store changed the answers"
 
 
@@ -123,15 +123,15 @@ def check_edits_are_kept(fresh: Callable[[], Discoverer], images: Sequence[Image
             store = _store(discoverer)
             before = discoverer.predict_one(images[0])
             split = store.split([first.image or 0, second.image or 0])
-            category = store.catalogue.category_of(first.image or 0)
+            category = store.view().category_of(first.image or 0)
             assert category not in (first.category, second.category), "a split made no category of its own"
             store.merge(category, into=str(first.category))
-            assert store.catalogue.category_of(second.image or 0) == first.category, "a merge left images behind"
+            assert store.view().category_of(second.image or 0) == first.category, "a merge left images behind"
             store.undo()
-            state = store.catalogue.state()
+            kept = store.view().catalogue
         with _stored(fresh(), path) as discoverer:
             store = _store(discoverer)
-            assert store.catalogue.state() == state, "an edit was lost"
+            assert store.view().catalogue == kept, "an edit was lost"
             store.undo(split.number)
             assert _alike(discoverer.predict_one(images[0]), before), "a split that was undone left its mark"
 

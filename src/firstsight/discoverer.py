@@ -78,8 +78,8 @@ class Discoverer:
         self.model = model
         self.once = once
         self._own = model.register() if register is None else register
-        self._opened = None if isinstance(store, Store) or store is None else self._open(Path(store))
-        self.store = store if isinstance(store, Store) else self._opened
+        self._opened = self._open(Path(store)) if isinstance(store, str | Path) else None
+        self.store = self._opened if isinstance(store, str | Path) else store
         if self.store is not None:
             try:
                 self.store.check_model(model.provenance)

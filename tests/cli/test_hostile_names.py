@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
+import math
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ def test_tables_and_json_of_a_register_show_escapes_as_text(register: Path) -> N
 
 def test_csv_runs_nothing_and_gives_back_every_name(register: Path, tmp_path: Path) -> None:
     with Store.open(register, write=False) as store:
-        export_csv(store, tmp_path / "r.csv")
+        export_csv(store.view(), tmp_path / "r.csv")
     rows = list(csv.DictReader((tmp_path / "r.csv").open(newline="", encoding="utf-8")))
     assert [row["source"] for row in rows][1:] == ["'=1+1.jpg", "''tis.jpg", "/plain.jpg"]
     assert [row["source"].removeprefix("'") for row in rows] == [ODD, "=1+1.jpg", "'tis.jpg", "/plain.jpg"]
@@ -96,7 +96,7 @@ def test_numbers_stay_numbers_in_tables() -> None:
     ("message", "arguments"),
     [
         ("radius is nan", ("discover", "MODEL", "IMAGE", "--radius", "nan")),
-        ("radius is inf", ("discover", "MODEL", "IMAGE", "--radius", "inf")),
+        ("radius is -inf", ("discover", "MODEL", "IMAGE", "--radius", "-inf")),
         ("radius is nan", ("evaluate", "MODEL", "FOLDER", "--radius", "nan")),
         ("Invalid value for '--unsure-below'", ("discover", "MODEL", "IMAGE", "--unsure-below", "nan")),
         ("Invalid value for '--wait'", ("discover", "MODEL", "IMAGE", "--wait", "nan")),
@@ -119,6 +119,7 @@ def test_a_radius_of_log_odds_is_a_number() -> None:
     from firstsight.register.statistics import Spread, StatisticsRegister
 
     register = StatisticsRegister(Spread(np.ones(2), np.ones(2), 0.0), ["ant"], np.ones(1), np.ones((1, 2)))
-    for value in (float("nan"), float("inf"), sys.float_info.max):
-        with pytest.raises(SettingsError, match=r"it can be any number up to 1e\+308"):
+    for value in (math.nan, -math.inf):
+        with pytest.raises(SettingsError, match="it can be any number, or infinite"):
             register.radius = value
+    register.radius = math.inf

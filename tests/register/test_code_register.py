@@ -188,14 +188,16 @@ def test_merged_centres_answer_for_one_category(
     rule: Any, bits: int, owners: list[int], reach: float, seed: int
 ) -> None:
     """Several centres to a category: the answer by hand, one by one and in a batch."""
-    radius, rows = int(reach * bits), random_codes(len(owners), bits, seed)
-    centres = [Centre(row, f"c{owner}", f"h{i}") for i, (row, owner) in enumerate(zip(rows, owners, strict=True))]
+    radius, features = int(reach * bits), random_codes(len(owners), bits, seed)
+    centres = [
+        Centre(feature, f"c{owner}", f"h{i}") for i, (feature, owner) in enumerate(zip(features, owners, strict=True))
+    ]
     register, batch = CodeRegister(bits, radius, rule=rule), CodeRegister(bits, radius, rule=rule)
     register.rebuild(centres)
     batch.rebuild(centres)
     codes = random_codes(20, bits, seed + 1)
     for code in codes:
-        ranked = sorted((int(hamming(c.row, code)), i) for i, c in enumerate(centres))
+        ranked = sorted((int(hamming(c.feature, code)), i) for i, c in enumerate(centres))
         within = [(i, d) for d, i in ranked if d <= radius]
         answer = register.match(code)
         if not within:
@@ -243,7 +245,7 @@ def test_the_header_starts_the_same_register_again() -> None:
     assert again.header() == register.header()
     codes = random_codes(20, 70, seed=2)
     assert list(again.assign_many(codes)) == list(register.assign_many(codes))
-    assert (again.row_from(register.row_bytes(codes[0])) == codes[0]).all()
+    assert (again.feature_from(register.feature_bytes(codes[0])) == codes[0]).all()
 
 
 def test_the_centre_of_codes_is_their_majority_and_on_a_tie_the_first() -> None:

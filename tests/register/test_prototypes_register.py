@@ -15,8 +15,8 @@ def at(degrees: float) -> np.ndarray:
     return np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
 
 
-def distances(register: PrototypeRegister, row: np.ndarray) -> dict[str, float]:
-    return {near.category: near.distance for near in register.neighbours(row, np.inf, 100)}
+def distances(register: PrototypeRegister, feature: np.ndarray) -> dict[str, float]:
+    return {near.category: near.distance for near in register.neighbours(feature, np.inf, 100)}
 
 
 def test_the_mark_that_is_exceeded_most_answers() -> None:
@@ -36,7 +36,7 @@ def test_a_new_category_inherits_the_mark_of_the_nearest() -> None:
 
 
 def test_prototypes_move_after_a_batch_by_the_formula() -> None:
-    """62 rows at 10 degrees from a, known; two 4 degrees apart that found and join a new one."""
+    """62 features at 10 degrees from a, known; two 4 degrees apart that found and join a new one."""
     register = GatedRegister(["a", "b"], np.stack([at(0), at(180)]), np.ones(2), radius=0.1)
     for _ in range(BATCH - 2):
         assert register.assign(at(10)).category == "a"
@@ -65,7 +65,7 @@ def test_one_row_alone_moves_nothing() -> None:
 
 
 def test_a_leader_is_the_mean_direction_and_its_mark_follows_its_rows() -> None:
-    """A founder starts at what is typical; a second row at a right angle leaves |S| = sqrt 2 of two rows."""
+    """A founder starts at what is typical; a second feature at a right angle leaves |S| = sqrt 2 of two features."""
     register = LeaderRegister(["a"], at(0)[None], np.array([0.9]), np.array([4]), typical=0.8, radius=2.0)
     near = distances(register, at(0))["a"]
     assert near == pytest.approx((10 * 0.8 + 4 * 0.9 - 1) / 13 - 1)
@@ -87,12 +87,12 @@ def test_a_leader_is_the_mean_direction_and_its_mark_follows_its_rows() -> None:
     ids=lambda register: register.kind,
 )
 def test_the_header_is_json_and_rows_give_the_same_register(register: PrototypeRegister) -> None:
-    rows = np.random.default_rng(1).normal(0, 1, (150, 5)).astype(np.float32)
+    features = np.random.default_rng(1).normal(0, 1, (150, 5)).astype(np.float32)
     again = of_header(json.loads(json.dumps(register.header())))
-    answers = list(register.assign_many(rows))
-    assert list(again.assign_many(rows)) == answers
+    answers = list(register.assign_many(features))
+    assert list(again.assign_many(features)) == answers
     assert len(register) > 4
-    before = [register.match(row) for row in rows]
-    members = [(row, str(answer.category)) for row, answer in zip(rows, answers, strict=True)]
+    before = [register.match(feature) for feature in features]
+    members = [(feature, str(answer.category)) for feature, answer in zip(features, answers, strict=True)]
     register.rebuild(register.known_centres(), (), members)
-    assert [register.match(row) for row in rows] == before
+    assert [register.match(feature) for feature in features] == before

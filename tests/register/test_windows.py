@@ -1,4 +1,4 @@
-"""The register of Gaussians of the last rows: against scipy and scikit-learn, and its routing by hand."""
+"""The register of Gaussians of the last features: against scipy and scikit-learn, and its routing by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def register() -> WindowRegister:
     return WindowRegister(["a", "b"], [points(6, 0), points(30, 8)], 2 * np.eye(WIDTH), np.array([0.5, 0.9]), 40.0)
 
 
-def row(point: np.ndarray, chances: np.ndarray = UNSURE) -> np.ndarray:
+def feature(point: np.ndarray, chances: np.ndarray = UNSURE) -> np.ndarray:
     return np.concatenate([point, chances])
 
 
@@ -50,11 +50,11 @@ def test_distances_follow_the_last_points_of_every_category(register: WindowRegi
     own = {"a": list(points(6, 0)), "b": list(points(30, 8)[-WINDOW:])}
     for centre in np.random.default_rng(5).choice([0, 8, -30], 80):
         point = points(1, centre, seed=len(own["a"]) + len(register))[0] + np.random.default_rng(3).normal()
-        near = {c.category: c.distance for c in register.neighbours(row(point), np.inf, 100)}
+        near = {c.category: c.distance for c in register.neighbours(feature(point), np.inf, 100)}
         expected = {name: distance(np.array(some[-WINDOW:]), point) for name, some in own.items()}
         assert near == pytest.approx(expected)
         best = min(expected, key=lambda name: expected[name])
-        answer = register.assign(row(point))
+        answer = register.assign(feature(point))
         assert answer.created == (expected[best] > 40)
         own.setdefault(str(answer.category), []).append(point)
     assert "new-1" in own
@@ -62,28 +62,32 @@ def test_distances_follow_the_last_points_of_every_category(register: WindowRegi
 
 
 def test_a_founder_is_at_no_distance(register: WindowRegister) -> None:
-    far = row(np.full(WIDTH, 99.0))
+    far = feature(np.full(WIDTH, 99.0))
     assert register.assign(far).created
     assert register.match(far).distance == pytest.approx(0)
 
 
 def test_where_the_classifier_is_sure_it_answers_and_nothing_is_learned(register: WindowRegister) -> None:
     at_b = points(1, 8)[0]
-    before = register.match(row(at_b))
+    before = register.match(feature(at_b))
     assert before.category == "b"
-    assert register.assign(row(at_b, np.array([0.5, 0.4]))).category == "a"  # its threshold is 0.5
-    assert register.assign(row(np.full(WIDTH, 99.0), np.array([0.05, 0.95]))).category == "b"
-    assert register.match(row(at_b)) == before
-    assert register.assign(row(at_b, np.array([0.11, 0.89]))).category == "b"  # not sure, by the Gaussian
-    assert register.match(row(at_b)) != before
+    assert register.assign(feature(at_b, np.array([0.5, 0.4]))).category == "a"  # its threshold is 0.5
+    assert register.assign(feature(np.full(WIDTH, 99.0), np.array([0.05, 0.95]))).category == "b"
+    assert register.match(feature(at_b)) == before
+    assert register.assign(feature(at_b, np.array([0.11, 0.89]))).category == "b"  # not sure, by the Gaussian
+    assert register.match(feature(at_b)) != before
 
 
 def test_the_header_is_json_and_rows_give_the_same_register(register: WindowRegister) -> None:
     generator = np.random.default_rng(1)
-    rows = np.concatenate([generator.normal(0, 9, (60, WIDTH)), generator.random((60, 2))], axis=1).astype(np.float32)
+    features = np.concatenate([generator.normal(0, 9, (60, WIDTH)), generator.random((60, 2))], axis=1).astype(
+        np.float32
+    )
     again = of_header(json.loads(json.dumps(register.header())))
-    answers = list(register.assign_many(rows))
-    assert list(again.assign_many(rows)) == answers
-    before = [register.match(one) for one in rows]
-    register.rebuild(register.known_centres(), (), [(r, str(a.category)) for r, a in zip(rows, answers, strict=True)])
-    assert [register.match(one) for one in rows] == before
+    answers = list(register.assign_many(features))
+    assert list(again.assign_many(features)) == answers
+    before = [register.match(one) for one in features]
+    register.rebuild(
+        register.known_centres(), (), [(r, str(a.category)) for r, a in zip(features, answers, strict=True)]
+    )
+    assert [register.match(one) for one in features] == before

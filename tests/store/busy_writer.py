@@ -20,7 +20,7 @@ GROUPS, GROUP = 2_000, 16
 def main(path: str) -> None:
     store_module.SNAPSHOT_EVERY = 50  # so that snapshots are replaced under the readers
     with Store.open(path, sync="normal") as store:
-        kind = np.uint64 if store.log.header["register"]["kind"] == "codes" else np.float32
+        kind = np.uint64 if store._log.header["register"]["kind"] == "codes" else np.float32
         for start in range(0, GROUPS * GROUP, GROUP):
             store.record([arrival(number, kind) for number in range(start, start + GROUP)], MODEL)
             if start == 0:

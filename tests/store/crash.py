@@ -19,19 +19,15 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
+from tiny_store import BITS, KINDS, MODEL, Kind, arrival, feature, fresh
 
 from firstsight.core.errors import FirstsightError
-from firstsight.core.protocols import Provenance
-from firstsight.register.codes import CodeRegister
 from firstsight.store import store as store_module
 from firstsight.store.events import Assigned, to_columns
-from firstsight.store.store import Arrival, Store
-
-BITS, MODEL = 10, Provenance("c" * 64, 1, "cpu", "fp32")
+from firstsight.store.store import Store
 
 
-def main(kills: int, seed: int = 0) -> None:
+def main(kills: int, kind: Kind, seed: int = 0) -> None:
     store_module.SNAPSHOT_EVERY = 25  # so that kills fall into snapshots too
     moments = random.Random(seed)
     acknowledged: dict[int, str] = {}
@@ -39,25 +35,25 @@ def main(kills: int, seed: int = 0) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "crash.db"
         for kill in range(kills):
-            acknowledged |= run_and_kill(path, seed=kill, after=moments.uniform(0.0, 0.12))
+            acknowledged |= run_and_kill(path, kind, seed=kill, after=moments.uniform(0.0, 0.2))
             if path.exists():
-                check(path, acknowledged)
+                check(path, kind, acknowledged)
         with Store.open(path) as store:
-            events, images = store.log.length, len(store.catalogue.numbers)
+            events, images = store.view().last, len(store.view().catalogue.numbers)
     assert "torch" not in sys.modules
-    assert len(acknowledged) > 5 * kills, "the children hardly came to work"
+    assert len(acknowledged) > 2 * kills, "the children hardly came to work"
     took = time.monotonic() - began
-    print(f"{kills} kills in {took:.0f} s: {len(acknowledged):,} acknowledged events, all there;")
+    print(f"{kills} kills of {kind} in {took:.0f} s: {len(acknowledged):,} acknowledged events, all there;")
     print(f"{events:,} in the log; {images:,} images, none twice; the register equalled its replay after each kill")
 
 
-def run_and_kill(path: Path, seed: int, after: float) -> dict[int, str]:
+def run_and_kill(path: Path, kind: Kind, seed: int, after: float) -> dict[int, str]:
     """Let a child work for a while; the events it was told are safe, by number."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        work(path, seed, writing)
+        work(path, kind, seed, writing)
         os._exit(1)  # it works until it is killed
     os.close(writing)
     time.sleep(after)
@@ -69,29 +65,30 @@ def run_and_kill(path: Path, seed: int, after: float) -> dict[int, str]:
     return {int(n): text for line in lines if line.endswith(b"\n") for n, text in json.loads(line)}
 
 
-def work(path: Path, seed: int, pipe: int) -> None:
+def work(path: Path, kind: Kind, seed: int, pipe: int) -> None:
     """Discover and edit without end, saying what was acknowledged only once it was."""
     rng = random.Random(seed)
     count = 0
-    store = Store.open(path, wait=5) if path.exists() else Store.create(path, register(), MODEL, wait=5)
+    store = Store.open(path, wait=5) if path.exists() else Store.create(path, fresh(kind), MODEL, wait=5)
     while True:
-        before = store.log.length
+        before = store.view().last
         try:
             if rng.random() < 0.6:
-                group = [arrival(f"{seed}-{count + i}", rng.randrange(1 << BITS)) for i in range(rng.randint(1, 5))]
+                values = [rng.randrange(1 << BITS) for _ in range(rng.randint(1, 5))]
+                group = [arrival(value, f"{seed}-{count + i}", kind) for i, value in enumerate(values)]
                 count += len(group)
                 store.record(group, MODEL)
             else:
                 edit(store, rng)
         except FirstsightError:
             continue  # an edit that is not possible now
-        lines = [(each.number, fingerprint(store, each.number)) for each in store.log.events(before)]
+        lines = [(each.number, fingerprint(store, each.number)) for each in store.view().events(before)]
         os.write(pipe, json.dumps(lines).encode() + b"\n")
 
 
 def edit(store: Store, rng: random.Random) -> None:
-    ids = [category.id for category in store.catalogue.live()]
-    images = list(store.catalogue.numbers) or [1]
+    ids = [category.id for category in store.view().catalogue.live()]
+    images = store.view().catalogue.numbers.values().tolist() or [1]
     match rng.randrange(8):
         case 0:
             store.rename(rng.choice(ids), f"name {rng.randrange(1000)}")
@@ -106,43 +103,34 @@ def edit(store: Store, rng: random.Random) -> None:
         case 5:
             store.change_radius(rng.randrange(3))
         case 6:
-            store.undo(rng.randint(1, max(1, store.log.length)) if rng.random() < 0.5 else None)
+            store.undo(rng.randint(1, max(1, store.view().last)) if rng.random() < 0.5 else None)
         case 7:
             store.redo()
 
 
-def check(path: Path, acknowledged: dict[int, str]) -> None:
+def check(path: Path, kind: Kind, acknowledged: dict[int, str]) -> None:
     with Store.open(path) as store:
         for number, text in acknowledged.items():
             assert fingerprint(store, number) == text, f"event {number} is not what was acknowledged"
-        events = list(store.log.events())
+        events = list(store.view().events())
         assert [each.number for each in events] == list(range(1, len(events) + 1))
         contents = [each.event.content for each in events if isinstance(each.event, Assigned)]
         assert len(set(contents)) == len(contents), "an image was recorded twice"
         replayed = store.replay()
-        assert replayed == store.catalogue, "the snapshot and the replay differ"
-        again = Store.open(path, write=False)
-        again.catalogue = replayed
-        again._stale = True
+        assert replayed == store.view().catalogue, "the snapshot and the replay differ"
+        store.verify()
+        built = store._build(replayed)
         for value in range(0, 1 << BITS, 3):
-            row = np.array([value], dtype=np.uint64)
-            assert store.register.match(row) == again.register.match(row), "the register is not the replay"
-        again.close()
+            asked = feature(value, kind)
+            assert store.register.match(asked) == built.match(asked), "the register is not the replay"
 
 
 def fingerprint(store: Store, number: int) -> str:
     """All of an event, briefly."""
-    recorded = store.log.event(number)
+    recorded = store.view().event(number)
     return hashlib.sha256(repr((recorded.at, to_columns(recorded.event))).encode()).hexdigest()[:16]
 
 
-def register() -> CodeRegister:
-    return CodeRegister(BITS, 1, ["ant", "bee"], np.array([[0], [(1 << BITS) - 1]], dtype=np.uint64))
-
-
-def arrival(name: str, value: int) -> Arrival:
-    return Arrival(name, hashlib.sha256(name.encode()).digest(), np.array([value], dtype=np.uint64))
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    for each in KINDS:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 10, each)

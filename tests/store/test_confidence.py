@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def fresh() -> StatisticsRegister:
-    """Two known categories of four rows each, around 0 and 9; W is 1, B is 25."""
+    """Two known categories of four features each, around 0 and 9; W is 1, B is 25."""
     spread = Spread(np.ones(1), np.full(1, 25.0), concentration=-6.0)
     return StatisticsRegister(spread, ["ant", "bee"], np.array([4, 4]), np.array([[0.0], [36.0]]))
 
@@ -57,7 +57,7 @@ def test_an_answer_opened_again_is_as_sure_as_it_was_given(path: Path) -> None:
         assert len({answer.confidence for answer in given}) == 3
     with Store.open(path) as store:
         assert [store.assignment(answer.image or 0).confidence for answer in given] == [a.confidence for a in given]
-        assert [member.confidence for member in views.images(store)] == [a.confidence for a in given]
+        assert [member.confidence for member in views.images(store.view())] == [a.confidence for a in given]
         again = store.record([arrival(value) for value in (0, 4.4, 30)], MODEL, once=True)
         assert [(a.decided_by, a.confidence) for a in again] == [("record", a.confidence) for a in given]
 
@@ -76,7 +76,7 @@ def test_a_persons_word_on_the_same_image_is_not_as_sure_as_the_rule_was(path: P
         store.confirm([3])
         (again,) = store.record([arrival(4.4)], MODEL)
         assert (again.decided_by, again.confidence) == ("person", None)
-        event = store.log.event(again.image or 0).event
+        event = store.view().event(again.image or 0).event
         assert isinstance(event, Assigned)
         assert event.confidence is None
 
@@ -88,15 +88,15 @@ def test_a_log_written_before_confidence_was_kept_still_opens(path: Path) -> Non
         bodies = [json.loads(body) for (body,) in db.execute("SELECT body FROM events WHERE kind = 'Assigned'")]
     assert not any("confidence" in body for body in bodies)  # as a register that cannot tell writes it to this day
     with Store.open(path) as store:
-        assert [member.confidence for member in views.images(store)] == [None, None]
+        assert [member.confidence for member in views.images(store.view())] == [None, None]
 
 
 def test_an_event_says_how_sure_it_was_only_where_it_was() -> None:
-    event = Assigned("a.jpg", "ant", None, -3.5, 0.0, None, None, "rule", 1, b"row", b"content", 0.75)
-    kind, body, row, content = to_columns(event)
-    assert from_columns(kind, body, row, content) == event
+    event = Assigned("a.jpg", "ant", None, -3.5, 0.0, None, None, "rule", 1, b"feature", b"content", 0.75)
+    kind, body, feature, content = to_columns(event)
+    assert from_columns(kind, body, feature, content) == event
     without = json.dumps({name: value for name, value in json.loads(body).items() if name != "confidence"})
-    older = from_columns(kind, without, row, content)
+    older = from_columns(kind, without, feature, content)
     assert isinstance(older, Assigned)
     assert older.confidence is None
     assert json.loads(to_columns(older)[1]) == json.loads(without)
@@ -137,12 +137,12 @@ def test_registers_of_codes_still_say_how_far_it_was(path: Path, capsys: pytest.
 
 def test_the_least_sure_come_first_up_to_a_limit(path: Path) -> None:
     with filled(path) as store:
-        found, silent = views.unsure(store, below=1.0, limit=3)
+        found, silent = views.unsure(store.view(), below=1.0, limit=3)
         assert [member.image for member in found] == [3, 2, 1]
-        assert found == sorted(views.images(store), key=lambda member: member.confidence or 0)[:3]
+        assert found == sorted(views.images(store.view()), key=lambda member: member.confidence or 0)[:3]
         assert silent == 0
         sure = store.assignment(2).confidence or 0
-        assert [member.image for member in views.unsure(store, sure, limit=20)[0]] == [3]  # below it, and not at it
+        assert [member.image for member in views.unsure(store.view(), sure, limit=20)[0]] == [3]  # below, not at
 
 
 def test_what_people_settled_is_not_asked_again(path: Path) -> None:
@@ -150,20 +150,20 @@ def test_what_people_settled_is_not_asked_again(path: Path) -> None:
         store.confirm([3])
         store.move([2], to="bee")
         store.record([arrival(4.4)], MODEL)  # a person's answer to the same image
-        assert [member.image for member in views.unsure(store, 1.0, 20)[0]] == [1, 4]
-        assert views.unsure(store, 1.0, 20)[1] == 0  # a person's answer is no rule's that says nothing
+        assert [member.image for member in views.unsure(store.view(), 1.0, 20)[0]] == [1, 4]
+        assert views.unsure(store.view(), 1.0, 20)[1] == 0  # a person's answer is no rule's that says nothing
         store.undo()
-        assert [member.image for member in views.unsure(store, 1.0, 20)[0]] == [2, 1, 4]
+        assert [member.image for member in views.unsure(store.view(), 1.0, 20)[0]] == [2, 1, 4]
         store.undo(1)
-        assert [member.image for member in views.unsure(store, 1.0, 20)[0]] == [2, 4]
+        assert [member.image for member in views.unsure(store.view(), 1.0, 20)[0]] == [2, 4]
 
 
 def test_answers_that_do_not_say_how_sure_they_were_are_counted(path: Path) -> None:
     with filled(path) as store:
-        event = store.log.event(3).event
+        event = store.view().event(3).event
         assert isinstance(event, Assigned)
         store.take_over([replace(event, confidence=None)], [0])
-        found, silent = views.unsure(store, 1.0, 20)
+        found, silent = views.unsure(store.view(), 1.0, 20)
         assert (len(found), silent) == (4, 1)
 
 
@@ -171,7 +171,7 @@ def test_a_register_that_cannot_tell_how_sure_it_is_says_so(path: Path) -> None:
     with new_store(path) as store:
         discover(store, 1)
         with pytest.raises(StoreError, match="cannot tell how sure it is"):
-            views.unsure(store, 0.5, 20)
+            views.unsure(store.view(), 0.5, 20)
 
 
 def test_people_see_what_to_look_at_and_what_to_do(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_store import discover, new_store
+from tiny_store import code, discover, new_store
 
 from firstsight.core.errors import FirstsightError, StoreError
 from firstsight.store.events import Recorded, from_columns
@@ -26,11 +26,11 @@ def forge(path: Path, header: dict[str, Any] | None = None, body: dict[str, Any]
         text = json.dumps({**json.loads(text), **(header or {})})
         crc = zlib.crc32(text.encode())
         db.execute("UPDATE header SET value = ?, crc = ?", (text, crc))
-        for number, kind, at, said, row, content in db.execute(
-            "SELECT number, kind, at, body, row, content FROM events ORDER BY number"
+        for number, kind, at, said, feature, content in db.execute(
+            "SELECT number, kind, at, body, feature, content FROM events ORDER BY number"
         ).fetchall():
             new = json.dumps({**json.loads(said), **(body or {})}) if number == 1 else said
-            crc = _checksum(crc, number, kind, at, new, row, content)
+            crc = _checksum(crc, number, at, kind, new, feature, content)
             db.execute("UPDATE events SET body = ?, crc = ? WHERE number = ?", (new, crc, number))
         db.commit()
 
@@ -56,12 +56,12 @@ def path(tmp_path: Path) -> Path:
 )
 def test_headers_that_cannot_be(path: Path, header: dict[str, Any]) -> None:
     forge(path, header=header)
-    with pytest.raises(FirstsightError):
-        Store.open(path)
+    with pytest.raises(FirstsightError), Store.open(path) as store:
+        store.match(code(0), b"")
 
 
 @pytest.mark.parametrize(
-    "body", [{"category": "nowhere"}, {"category": []}, {"distance": "x"}, {"radius": None}, {"runner_up": {"a": 1}}]
+    "body", [{"category": "nowhere"}, {"category": []}, {"distance": "x"}, {"radius": "far"}, {"runner_up": {"a": 1}}]
 )
 def test_events_that_cannot_be(path: Path, body: dict[str, Any]) -> None:
     forge(path, body=body)
@@ -72,7 +72,7 @@ def test_events_that_cannot_be(path: Path, body: dict[str, Any]) -> None:
 def test_a_sound_forgery_opens(path: Path) -> None:
     forge(path)
     with Store.open(path) as store:
-        assert store.log.length == 3
+        assert store.view().last == 3
 
 
 def test_a_year_that_calendars_do_not_have_is_no_fault() -> None:

@@ -18,7 +18,7 @@ from firstsight.store.store import Arrival, Store
 
 
 def fresh() -> StatisticsRegister:
-    """One known category of four rows around 0; W is 1, B is 25."""
+    """One known category of four features around 0; W is 1, B is 25."""
     return StatisticsRegister(Spread(np.ones(1), np.full(1, 25.0), 0.0), ["ant"], np.array([4]), np.zeros((1, 1)))
 
 
@@ -48,35 +48,35 @@ def statistics(store: Store) -> tuple[list[float], list[list[float]]]:
 def test_the_founder_of_a_category_of_its_own_is_asked_without_what_it_taught(path: Path) -> None:
     with Store.open(path, write=False) as store:
         before = statistics(store)
-        (found,) = reconsider(store, Silent())
+        (found,) = reconsider(store.view(), Silent())
         assert (found.source, found.category, found.now) == ("5.6.jpg", "new-1", "new-2")
         assert 0 < (found.confidence or 0) < 1
         assert statistics(store) == before
         register = store.register
         assert isinstance(register, StatisticsRegister)
         assert register.match(np.array([5.6])).category == "new-1"  # which it is itself
-        assert register.match_without(np.array([5.6]), "new-1").category == "new-2"
+        assert register.match(np.array([5.6]), without="new-1").category == "new-2"
 
 
 def test_what_is_applied_is_moved_and_can_be_taken_back(path: Path) -> None:
     with Store.open(path) as store:
-        (edit,) = apply(store, reconsider(store, Silent()))
-        assert store.catalogue.images("new-1") == []
-        assert reconsider(store, Silent()) == []
+        (edit,) = apply(store, reconsider(store.view(), Silent()))
+        assert store.view().catalogue.images("new-1") == []
+        assert reconsider(store.view(), Silent()) == []
         store.undo(edit.number)
-        assert [each.now for each in reconsider(store, Silent())] == ["new-2"]
+        assert [each.now for each in reconsider(store.view(), Silent())] == ["new-2"]
 
 
 def test_what_a_person_decided_is_not_reconsidered(path: Path) -> None:
     with Store.open(path) as store:
-        store.confirm(store.catalogue.images("new-1"))
-        assert reconsider(store, Silent()) == []
+        store.confirm(store.view().catalogue.images("new-1"))
+        assert reconsider(store.view(), Silent()) == []
 
 
 def test_codes_are_reconsidered_by_distance(tmp_path: Path) -> None:
     with new_store(tmp_path / "c.db", radius=2) as store:
         discover(store, 0b11, 0b111)  # 2 from ant; 3 from it, but 1 from the one before
-        (found,) = reconsider(store, Silent())
+        (found,) = reconsider(store.view(), Silent())
         assert (found.category, found.now, found.distance, found.confidence) == ("ant", "new-1", 1, None)
 
 

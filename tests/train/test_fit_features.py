@@ -64,7 +64,7 @@ def test_fit_save_load_discover_and_a_store_without_torch(method: str, tmp_path:
     assert loaded_torch == "False"
     assert int(categories) >= KNOWN
     with Store.open(tmp_path / "s.db", write=False) as store:
-        assert len(store.catalogue.numbers) == len(stream)
+        assert len(store.view().images()) == len(stream)
 
 
 def test_what_was_taught_is_known_and_what_was_not_is_found() -> None:
@@ -92,7 +92,7 @@ def test_one_by_one_and_many_are_the_same_to_the_bit(tmp_path: Path) -> None:
         assert [answer.category for answer in again] == [answer.category for answer in first]
         assert {answer.decided_by for answer in again} == {"record"}
         assert discoverer.store is not None
-        assert len(discoverer.store.catalogue.numbers) == len(stream)
+        assert len(discoverer.store.view().images()) == len(stream)
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float16, np.float32])
@@ -192,7 +192,7 @@ def test_a_bad_feature_is_an_error_in_its_place_and_changes_nothing(
             with pytest.raises(ImageError, match="feature"):
                 ask(BAD[bad])
         assert discoverer.store is not None
-        assert list(discoverer.store.catalogue.numbers) == []
+        assert discoverer.store.view().images() == []
 
 
 def test_an_image_is_refused_by_a_model_of_features(model: firstsight.Model, moths: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Column
 
+from firstsight.cli.cells import event_numbers, from_here, measured, runner_up
 from firstsight.cli.console import (
     Bars,
     Device,
@@ -29,12 +30,12 @@ from firstsight.cli.options import Below, Trust
 from firstsight.core.errors import SettingsError
 
 if TYPE_CHECKING:
-    from firstsight.store import edits, events, export, reconsider, suggest, views
+    from firstsight.store import events, export, reconsider, suggest, views
     from firstsight.store import store as stores
+    from firstsight.store.draft import Draft
 else:
-    edits, events, export, reconsider, suggest, views, stores = (
-        lazy(f"firstsight.store.{name}")
-        for name in ("edits", "events", "export", "reconsider", "suggest", "views", "store")
+    events, export, reconsider, suggest, views, stores = (
+        lazy(f"firstsight.store.{name}") for name in ("events", "export", "reconsider", "suggest", "views", "store")
     )
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
@@ -64,8 +65,8 @@ def categories(
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """All categories: id, name, known or new, how many images, how many of them placed by people."""
     with _reading(context) as store:
-        found = views.summaries(store)
-        radius, events = store.catalogue.radius, store.catalogue.last
+        view = store.view()
+        found = views.summaries(view)
     if as_json:
         return print_json([{**asdict(each), "tentative": each.tentative} for each in found])
     grid = Grid("id", "name", "")
@@ -81,7 +82,8 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     images, new = sum(each.images for each in found), sum(not each.known for each in found)
     guesses = sum(each.tentative for each in found)
     tentative = f" ({guesses} tentative)" if guesses else ""
-    say(f" {images} images in {len(found)} categories, {new} new{tentative}; radius {radius:g}, {events} events")
+    as_of = f"radius {view.radius:g}, {view.last} events"
+    say(f" {images} images in {len(found)} categories, {new} new{tentative}; {as_of}")
     return None
 
 
@@ -89,15 +91,16 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
 def show(context: typer.Context, category: CategoryName, as_json: Json = False) -> None:
     """The images of a category, with how each came there."""
     with _reading(context) as store:
-        found = edits.category(store.catalogue, category)
-        images = list(views.images(store, found.id))
+        view = store.view()
+        found = view.category(category)
+        images = list(views.images(view, found.id))
     if as_json:
         return print_json([asdict(image) for image in images])
     measure = "distance" if all(image.confidence is None for image in images) else "how sure"
     grid = Grid("image", Column("file", overflow="fold"), measure, "next")
     for image in images:
-        near = "a person" if image.by_person else _measured(image)
-        grid.add_row(image.image, _from_here(image.source), near, _runner_up(store, image))
+        near = "a person" if image.by_person else measured(image)
+        grid.add_row(image.image, from_here(image.source), near, runner_up(view, image))
     print_table(grid)
     say(f" {found.id}, called {found.name!r}, {'known' if found.known else 'new'}: {len(images)} images")
     return None
@@ -118,11 +121,9 @@ def merge(
 ) -> None:
     """Make categories part of another; whatever matches them from now on goes there."""
     with _writing(context) as store:
-        target, *meant = (edits.category(store.catalogue, each).id for each in (into, *sources))
-        for each in meant:
-            edits.merge(store.catalogue, each, target)  # all are possible, or none is done
-        for each in dict.fromkeys(meant):
-            _done(store.merge(each, target))
+        meant = dict.fromkeys(store.view().category(each).id for each in sources)
+        for recorded in store.edit(lambda draft: [draft.merge(each, into) for each in meant]):
+            _done(recorded)
 
 
 @app.command()
@@ -133,10 +134,10 @@ def split(
 ) -> None:
     """Give images a new category of their own, with its own centre."""
     with _writing(context) as store:
-        recorded = store.split(views.image_numbers(store, images), name)
+        recorded = store.split(views.image_numbers(store.view(), images), name)
         _done(recorded)
         assert isinstance(recorded.event, events.Split)
-        for rival in views.rivals(store, recorded.event):
+        for rival in views.rivals(store.view(), recorded.event):
             say(f" {rival} has the same centre: images at it go to {recorded.event.category} from now on")
 
 
@@ -146,14 +147,14 @@ def move(
 ) -> None:
     """Put images into a category; they stay there, and the same image offered again follows."""
     with _writing(context) as store:
-        _done(store.move(views.image_numbers(store, images), to))
+        _done(store.move(views.image_numbers(store.view(), images), to))
 
 
 @app.command()
 def confirm(context: typer.Context, images: Images) -> None:
     """Say that images are where they belong."""
     with _writing(context) as store:
-        _done(store.confirm(views.image_numbers(store, images)))
+        _done(store.confirm(views.image_numbers(store.view(), images)))
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # -3 is a number
@@ -179,12 +180,17 @@ def undo(
 ) -> None:
     """Take back events, the latest first, or the last edit; refused where later events depend on one."""
     with _writing(context) as store:
-        wanted = _numbers(events or [], store.log.length)
-        if not events:
-            _done(store.undo(), store)
-        for number in wanted:
-            if len(wanted) == 1 or store.can_be_undone(number):
-                _done(store.undo(number), store)
+        wanted = event_numbers(events or [], store.view().last)
+
+        def take_back(draft: Draft) -> None:
+            for number in wanted:
+                if len(wanted) == 1 or draft.can_be_undone(number):
+                    draft.undo(number)
+            if not events:
+                draft.undo()
+
+        for recorded in store.edit(take_back):
+            _done(recorded, store)
 
 
 @app.command()
@@ -204,10 +210,11 @@ def history(
 ) -> None:
     """What happened, the latest last, with the numbers undo and redo take."""
     with _reading(context) as store:
-        id = None if category is None else edits.category(store.catalogue, category).id
-        newest = (e for e in store.log.newest() if views.touches(e, id, image))
-        undone = store.catalogue.undone
-        lines = [{**views.line(store, e), "undone": e.number in undone} for e in islice(newest, limit)][::-1]
+        view = store.view()
+        id = None if category is None else view.category(category).id
+        newest = (e for e in view.newest() if views.touches(e, id, image))
+        undone = view.catalogue.undone
+        lines = [{**views.line(view, e), "undone": e.number in undone} for e in islice(newest, limit)][::-1]
     if as_json:
         return print_json(lines)
     grid = Grid("event", "when", "", "what", "")
@@ -226,7 +233,8 @@ def suggest_(
     """Pairs of categories that may be the same, the likeliest first, with the reason."""
     file = context.obj[0]
     with _reading(context) as store:
-        found = suggest.suggest(store, limit)
+        view = store.view()
+        found = suggest.suggest(view, limit)
     if as_json:
         return print_json([asdict(each) for each in found])
     if not found:
@@ -234,7 +242,7 @@ def suggest_(
         return None
     grid = Grid("merge", "into", "because")
     for each in found:
-        grid.add_row(views.label(store, each.category), views.label(store, each.into), each.reason)
+        grid.add_row(views.label(view, each.category), views.label(view, each.into), each.reason)
     print_table(grid)
     start, first, into = (quote(str(part)) for part in (file, found[0].category, found[0].into))
     say(f" Look:  firstsight categories {start} show {first}")
@@ -251,9 +259,10 @@ def unsure(
 ) -> None:
     """Images a person should look at, the least sure first; not those someone placed or confirmed."""
     with _reading(context) as store:
-        found, silent = views.unsure(store, below, limit)
+        view = store.view()
+        found, silent = views.unsure(view, below, limit)
     if silent:
-        say(f" {silent} images do not say how sure their answer was: they are of an older release, or re-encoded")
+        say(f" {silent} images do not say how sure their answer was: they were re-encoded")
     if as_json:
         return print_json([asdict(image) for image in found])
     if not found:
@@ -261,7 +270,7 @@ def unsure(
         return None
     grid = Grid("image", Column("file", overflow="fold"), "category", "how sure", "next")
     for image in found:
-        cells = (image.image, _from_here(image.source), image.name, _measured(image), _runner_up(store, image))
+        cells = (image.image, from_here(image.source), image.name, measured(image), runner_up(view, image))
         grid.add_row(*cells)
     print_table(grid)
     start = f"firstsight categories {quote(str(context.obj[0]))}"
@@ -280,15 +289,16 @@ def reconsider_(
     """Images that would be answered otherwise by now, the surest first; not those someone placed or confirmed."""
     start = f"firstsight categories {quote(str(context.obj[0]))}"
     with _writing(context) if apply else _reading(context) as store:
-        every = reconsider.reconsider(store, Bars())
+        view = store.view()
+        every = reconsider.reconsider(view, Bars())
         found = every[:limit]
         if as_json:
             print_json([asdict(each) for each in found])
         elif found:
             grid = Grid("image", Column("file", overflow="fold"), "is in", "would be", "")
             for each in found:
-                names = (views.label(store, id) for id in (each.category, each.now))
-                grid.add_row(each.image, _from_here(each.source), *names, _measured(each))
+                names = (views.label(view, id) for id in (each.category, each.now))
+                grid.add_row(each.image, from_here(each.source), *names, measured(each))
             print_table(grid)
         if not found:
             say(" no image would be answered otherwise by now")
@@ -313,7 +323,7 @@ def export_(
     if how not in export.COPY:
         raise SettingsError(f"how is {how!r}; allowed: {', '.join(export.COPY)}")
     with _reading(context) as store:
-        count, missing = export.export(store, target, how)
+        count, missing = export.export(store.view(), target, how)
     for source in missing:
         warn(f"skipped: {source} is no longer there")
     say(f" {count} images in {target}")
@@ -326,10 +336,19 @@ def backup(
     context: typer.Context,
     target: Annotated[Path, typer.Argument(help="The copy to make.", metavar="COPY.db")],
 ) -> None:
-    """Copy the register as it is now, also while it is being written."""
+    """Copy the register as it is now, also while it is being written, and check the copy."""
     with _reading(context) as store:
-        store.log.back_up(target)
+        store.back_up(target, Bars())
     say(f" {target} holds everything up to now")
+
+
+@app.command()
+def verify(context: typer.Context) -> None:
+    """Check every event of the register; opening it checks only the latest."""
+    with _reading(context) as store:
+        store.verify(Bars())
+        last = store.view().last
+    say(f" {context.obj[0]} is sound: {last} events, each as it was written")
 
 
 @app.command()
@@ -362,38 +381,5 @@ def _done(recorded: events.Recorded, store: stores.Store | None = None) -> None:
     """Say what was recorded; of an undo or redo, also of what."""
     what = views.describe(recorded.event)
     if store is not None:
-        what = "; ".join(f"{verb}: {views.describe(event)}" for verb, event in views.toggled(store, recorded))
+        what = "; ".join(f"{verb}: {views.describe(event)}" for verb, event in views.toggled(store.view(), recorded))
     say(f" event {recorded.number}: {what}")
-
-
-def _measured(image: views.Member | reconsider.Reconsidered) -> str:
-    """How sure the rule is of an image or, where it cannot tell, how near the category is."""
-    if image.confidence is not None:
-        return f"{image.confidence:.0%} sure"
-    return "" if image.distance is None else f"{image.distance:g} (radius {image.radius:g})"
-
-
-def _runner_up(store: stores.Store, image: views.Member) -> str:
-    """The category that came next, as people call it, and how far it was where that is a distance."""
-    if image.runner_up is None:
-        return ""
-    name = store.catalogue.categories[image.runner_up].name
-    return name if image.confidence is not None else f"{name} at {image.runner_up_distance:g}"
-
-
-def _from_here(source: str) -> str:
-    """A file's name as one would type it here."""
-    path = Path(source)
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else source
-
-
-def _numbers(events: list[str], last_event: int) -> list[int]:
-    """Event numbers as typed, the highest first."""
-    numbers: set[int] = set()
-    for each in events:
-        first, _, last = each.partition("-")
-        last = last if "-" in each else first
-        if not (first.isdecimal() and last.isdecimal() and len(each) < 30 and int(first) <= int(last)):
-            raise SettingsError(f"{each!r} is no event's number", "give numbers, or ranges such as 120-180")
-        numbers.update(range(int(first), max(int(first), min(int(last), last_event)) + 1))
-    return sorted(numbers, reverse=True)

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
+from firstsight.cli.remedies import remedy
 from firstsight.core.errors import FirstsightError
 
 
@@ -89,8 +90,8 @@ def complain(error: FirstsightError) -> None:
     """An error in full, whatever is hidden otherwise."""
     err.quiet = False
     err.print(_lines(f"error: {error.what}"), style="bold red", markup=False)
-    if error.remedy:
-        err.print(_lines(f"       {error.remedy}"), markup=False)
+    if to_do := remedy(error):
+        err.print(_lines(f"       {to_do}"), markup=False)
 
 
 def print_json(value: Any) -> None:

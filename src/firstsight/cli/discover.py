@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from itertools import tee
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast, get_args
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from firstsight.model.model import Model
     from firstsight.store.connection import Sync
     from firstsight.store.store import Store
-
-FARTHEST = 1e300  # a radius beyond this is that of a register that never discovers
 
 
 def discover(
@@ -89,13 +88,13 @@ def discover(
         if register is not None and register.exists():  # before the model: a refusal should not take seconds
             store = held.enter_context(Store.open(register, sync=durable, wait=wait))
         trained = load_model(model, device, exact, trust)
-        if unsure_below is not None and not trained.register().confident:
-            raise SettingsError(
-                f"{trained.settings.method} cannot tell how sure it is, so --unsure-below marks nothing"
-            )
         if radius is not None and not trained.decision.discovers:
             raise SettingsError(f"{model} never discovers, so it has no --radius")
         start = trained.register(radius, rule)
+        if unsure_below is not None and not start.confident:
+            raise SettingsError(
+                f"{trained.settings.method} cannot tell how sure it is, so --unsure-below marks nothing"
+            )
         if store is None and register is not None:
             store = held.enter_context(Store.create(register, start, trained.provenance, durable, wait, or_open=True))
         if store is not None:
@@ -146,10 +145,10 @@ def _sync(value: str) -> Sync:
 def _agree(store: Store, model: Model, radius: float | None, rule: str | None) -> None:
     """A register goes on as it is: its model and its rule are for good, a radius given changes it."""
     store.check_model(model.provenance)
-    path, held = store.log.path, store.register.header().get("rule", "nearest")
+    path, held = store.name, store.register.header().get("rule", "nearest")
     if rule is not None and rule != held:
         raise SettingsError(f"{path} matches by {held!r}, not {rule!r}", "leave --rule out, or name a new register")
-    if radius is not None and radius != store.catalogue.radius:
+    if radius is not None and radius != store.view().radius:
         store.change_radius(radius)
         say(f" the radius of {path} is {radius} from now on (categories {path} undo takes that back)")
 
@@ -162,7 +161,7 @@ def _text(path: object, answer: Assignment, store: Store | None) -> str:
     if answer.distance is not None:
         counted = isinstance(answer.distance, int)
         unit = "" if not counted else " bit" if answer.distance == 1 else " bits"
-        reach = "no radius" if answer.radius > FARTHEST else f"radius {_number(answer.radius)}"
+        reach = "no radius" if isinf(answer.radius) else f"radius {_number(answer.radius)}"
         near = f"{_number(answer.distance)}{unit} away, {reach}"
     if answer.confidence is not None:
         near = f"{answer.confidence:.0%} sure"
@@ -177,7 +176,7 @@ def _text(path: object, answer: Assignment, store: Store | None) -> str:
 
 def _called(category: str, store: Store | None) -> str:
     """A category as people call it."""
-    return category if store is None else store.catalogue.categories[category].name
+    return category if store is None else store.view().name_of(category)
 
 
 def _is_unsure(answer: Assignment | ImageError, limit: float | None) -> bool:
@@ -195,6 +194,7 @@ def _fields(path: object, answer: Assignment | ImageError) -> dict[str, Any]:
         return {"image": str(path), "error": answer.reason}
     fields = asdict(answer)
     del fields["lesson"]  # the register's own affair
+    fields["radius"] = None if isinf(answer.radius) else answer.radius  # JSON has no infinity
     return {"image": str(path), "number": fields.pop("image"), **fields}
 
 

@@ -86,9 +86,52 @@ class TrainingError(FirstsightError):
 
 
 class StoreError(FirstsightError):
-    """A register's file is in use, damaged, of another model or a newer format, or does not admit an edit."""
+    """Something is wrong with a register's log, or with what was asked of it; its kinds say what.
+
+    `hint` names a remedy that only whoever shows the error can word, a command line or a page; `facts` go into it.
+    """
 
     exit_code = 8
+
+    def __init__(self, what: str, remedy: str = "", hint: str = "", **facts: Any) -> None:
+        super().__init__(what, remedy)
+        self.hint = hint
+        self.facts = facts
+
+    def __reduce__(self) -> Any:
+        return _again, (type(self), self.what, self.remedy, self.hint, self.facts)
+
+
+class NotFound(StoreError):
+    """There is no such register, category, image or event."""
+
+
+class Conflict(StoreError):
+    """As things are, this cannot be done: a name is taken, later events stand on it, it is so already."""
+
+
+class BadRequest(StoreError):
+    """What was asked for cannot be, however things are: no image named, a name that cannot be shown."""
+
+
+class Locked(StoreError):
+    """Someone else writes it."""
+
+
+class ReadOnly(StoreError):
+    """It was opened for reading, or is closed."""
+
+
+class Damaged(StoreError):
+    """It is not as it was written. What is damaged is never used."""
+
+
+class Incompatible(StoreError):
+    """It is of another model, of another format, or of a kind this release or this machine does not have."""
+
+
+def _again(kind: type[StoreError], what: str, remedy: str, hint: str, facts: dict[str, Any]) -> StoreError:
+    return kind(what, remedy, hint, **facts)
 
 
 class ProcessDied(FirstsightError):

@@ -6,10 +6,10 @@ Imports nothing of ours. Every method is an encoder and a decision.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,13 +70,13 @@ class Assignment:
 class Centre(NamedTuple):
     """A centre with the category it answers for, and the one it was made for: another where they were merged."""
 
-    row: NDArray[Any]
+    feature: NDArray[Any]
     category: str
     home: str
 
 
 class Provenance(NamedTuple):
-    """What made a row: which model, which version of the image path, on what device and in which precision."""
+    """What made a feature: which model, which version of the image path, on what device and in which precision."""
 
     fingerprint: str
     preprocess: int
@@ -141,41 +141,42 @@ class Discovering(Protocol):
 
 
 class Register(Protocol):
-    """The growing list of categories with the rule that matches against it. Stateful, serial, one writer."""
+    """The growing list of categories with the rule that matches against it. Stateful, serial, one writer.
 
-    def match(self, row: NDArray[Any]) -> Assignment:
-        """What this row is; changes nothing."""
+    One that is no longer changed can be asked by any number of threads.
+    """
+
+    learns: ClassVar[bool]  # whether the features in a category shape it
+    unlearns: ClassVar[bool]  # whether that can be taken back feature by feature; else it is built again
+    confident: ClassVar[bool]  # whether it can tell how probable an answer is
+    radius: Any  # how far a category reaches, settable; infinite where nothing is ever new
+
+    def match(self, feature: NDArray[Any], without: str | None = None) -> Assignment:
+        """What this feature is; changes nothing. `without` names a category to be asked as if it had not learned it."""
         ...
 
-    def assign(self, row: NDArray[Any]) -> Assignment:
+    def assign(self, feature: NDArray[Any]) -> Assignment:
         """Match, and register a new category when nothing matches."""
         ...
 
-    def assign_many(self, rows: NDArray[Any]) -> Sequence[Assignment]:
-        """Exactly what assigning the rows one by one gives."""
+    def assign_many(self, features: NDArray[Any]) -> Sequence[Assignment]:
+        """Exactly what assigning the features one by one gives."""
         ...
 
-    # What a store needs, to keep a register and to let people correct it
-
-    names: list[str]  # of all categories, the known ones first
-    known: int  # how many those are
-    radius: Any  # how far a category reaches, settable
-    confident: ClassVar[bool]  # whether it can tell how probable an answer is
-    learns: ClassVar[bool]  # whether the rows in a category shape it
-
-    @property
-    def has_learned(self) -> bool:
-        """Whether any row has shaped it since it began: it is then not what its header says."""
-        ...
-
-    @property
-    def farthest(self) -> float:
-        """The radius that leaves nothing outside: one that starts with it never discovers."""
+    def neighbours(self, feature: NDArray[Any], within: float, limit: int) -> list[Candidate]:
+        """The nearest centres within a distance of this feature, at most so many, and their categories."""
         ...
 
     @property
     def comparisons(self) -> int:
-        """How often a row was compared with a centre to answer it, since the last rebuild."""
+        """How often a feature was compared with a centre to answer it, since the last rebuild."""
+        ...
+
+    # What a store needs, to keep a register and to let people correct it
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it is what its header says: nothing was founded or learned since."""
         ...
 
     def header(self) -> dict[str, Any]:
@@ -186,28 +187,44 @@ class Register(Protocol):
         """The centres of the known categories."""
         ...
 
-    def row_bytes(self, row: NDArray[Any]) -> bytes:
-        """A row as a log keeps it."""
+    def feature_bytes(self, feature: NDArray[Any]) -> bytes:
+        """A feature as a log keeps it."""
         ...
 
-    def row_from(self, content: bytes) -> NDArray[Any]:
-        """A row as it was before `row_bytes`."""
+    def feature_from(self, content: bytes) -> NDArray[Any]:
+        """A feature as it was before `feature_bytes`."""
         ...
 
-    def centre_of(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """The centre for a category of these rows."""
-        ...
-
-    def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
-        """The nearest centres within a distance of this row, at most so many, and their categories."""
+    def centre_of(self, features: NDArray[Any]) -> NDArray[Any]:
+        """The centre for a category of these features."""
         ...
 
     def next_name(self) -> str:
         """The id the next new category will have."""
         ...
 
-    def check_radius(self, radius: Any) -> None:
-        """SettingsError where a radius cannot be."""
+    def reserve(self, names: Container[str]) -> None:
+        """From now on, new ids pass over these."""
+        ...
+
+    def copy(self) -> Self:
+        """Another register that answers the same; neither changes with the other."""
+        ...
+
+    def learn(self, feature: NDArray[Any], category: str) -> None:
+        """A feature is in this category, whatever the rule would say: it shapes it, where this learns."""
+        ...
+
+    def unlearn(self, feature: NDArray[Any], category: str) -> None:
+        """It is not, after all."""
+        ...
+
+    def redirect(self, category: str, to: str) -> None:
+        """What a category was taught counts for another, or for itself again; where this unlearns."""
+        ...
+
+    def learned(self) -> bytes | None:
+        """What it has learned, for `rebuild`; None where only the features themselves tell."""
         ...
 
     def rebuild(
@@ -215,15 +232,34 @@ class Register(Protocol):
         centres: Iterable[Centre],
         reserved: Iterable[str] = (),
         members: Iterable[tuple[NDArray[Any], str]] = (),
+        order: Sequence[str] = (),
+        learned: bytes | None = None,
     ) -> None:
         """Start again from these centres, by rank; new ids pass over the reserved ones.
 
-        Where it learns, `members` are the rows it learned by arrival, each with the category it is in now.
+        Where it learns, `members` are the features it learned by arrival, each with the category it was put in, and
+        `order` are all categories there ever were; `learned` is what it had learned without them.
         """
         ...
 
-    def learn(self, row: NDArray[Any], category: str) -> None:
-        """A row is in this category, whatever the rule would say: it shapes it, where this learns."""
+
+@runtime_checkable
+class ComparesBits(Protocol):
+    """What a register of codes can tell besides."""
+
+    bits: int
+
+    def differing(self, feature: NDArray[Any], category: str) -> tuple[int, ...]:
+        """The bits, from 1, in which a code differs from the nearest centre of a category."""
+        ...
+
+
+@runtime_checkable
+class WeighsPairs(Protocol):
+    """What a register that weighs categories against each other can tell besides."""
+
+    def alike(self) -> Iterator[tuple[str, str, float]]:
+        """Pairs of categories that are rather one than two, with the log of that Bayes factor."""
         ...
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isinf
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -99,7 +100,7 @@ class Evidence:
             "name": answer.name,
             "is_new": answer.is_new,
             "distance": answer.distance,
-            "radius": answer.radius,
+            "radius": None if isinf(answer.radius) else answer.radius,
             "runner_up": other and {"category": other.category, "distance": other.distance},
             "decided_by": answer.decided_by,
             "kind": self.kind,

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from firstsight.core.errors import ImageError
-from firstsight.core.protocols import Assignment, Candidate, Register
+from firstsight.core.protocols import Assignment, Candidate, ComparesBits, Register
 from firstsight.data.images import ImageLike, Pixels, describe, read, thumbnail
 from firstsight.evidence.evidence import Evidence, Near
 from firstsight.evidence.looking import look
@@ -22,8 +22,8 @@ from firstsight.evidence.points import Points, summed
 from firstsight.evidence.words import sentence
 from firstsight.model.examples import SIDE
 from firstsight.model.model import Model
-from firstsight.register.codes import CodeRegister
 from firstsight.store.store import Store
+from firstsight.store.view import View
 from firstsight.store.views import images as images_of
 from firstsight.store.views import is_lesson
 
@@ -34,22 +34,24 @@ LOOKED_FOR = 5  # images of a new category that are looked for, until one is sti
 def explain(model: Model, image: ImageLike, register: Register | None = None, store: Store | None = None) -> Evidence:
     """Why this image is what it is: by the model's known categories, by a register, or by all that a store holds."""
     pixels, content = _read(model, image)
+    view = None
     if store is not None:
         store.check_model(model.provenance)
-        register = store.register
+        view = store.view()  # as of now, whoever writes meanwhile
+        register = view.register
     register = model.register() if register is None else register
     encoded = model.encode([pixels])
     feature = model.transform(encoded)[0]
-    points, names = Points(model), Names(model, store)
-    answer = names.given(register.match(feature) if store is None else store.match(feature, content))
+    points, names = Points(model), Names(model, view)
+    answer = names.given(register.match(feature) if view is None else view.match(feature, content))
     seen = look(model.looking, torch.from_numpy(pixels.copy())[None], points.liking)
     scores = points.similarity(seen.shown)[0] if len(points) else None
     similar = () if scores is None else points.ranked(scores, lambda category: names.of(model.names[category]))
     sums, near = summed(similar), _near(register, feature, answer, names)
-    bits = register.bits if isinstance(register, CodeRegister) else None
+    bits = register.bits if isinstance(register, ComparesBits) else None
     there = sum(names.of(model.names[category]) == (answer.name or answer.category) for category in points.category)
     said = sentence(answer, near, sums, points.kind, there, bits, model.decision.discovers)
-    if store is not None and register.learns and is_lesson(store, content):
+    if view is not None and register.learns and is_lesson(view, content):
         said += " This very image is in the register: the category it is in has learned from it."
     return Evidence(
         image=describe(image),
@@ -69,15 +71,12 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
 class Names:
     """What people call categories, and pictures that show them."""
 
-    def __init__(self, model: Model, store: Store | None) -> None:
-        self.model, self.store = model, store
+    def __init__(self, model: Model, view: View | None) -> None:
+        self.model, self.view = model, view
 
     def of(self, category: str) -> str:
         """A category's name, or that of the one it was merged into."""
-        if self.store is None:
-            return category
-        catalogue = self.store.catalogue
-        return catalogue.categories[catalogue.resolve(category)].name
+        return category if self.view is None else self.view.name_of(category)
 
     def given(self, answer: Assignment) -> Assignment:
         """The answer with its runner-up as people call it."""
@@ -88,7 +87,7 @@ class Names:
         """A known category by its most activated example; a new one by its first image that is still where it was."""
         if category in self.model.names:
             return self._example(self.model.names.index(category))
-        return None if self.store is None else next(self._kept(category), None)
+        return None if self.view is None else next(self._kept(category), None)
 
     def _example(self, category: int) -> bytes | None:
         examples = self.model.examples
@@ -97,8 +96,8 @@ class Names:
         return examples.picture(int(own[examples.wins[own].argmax()]))
 
     def _kept(self, category: str) -> Iterator[bytes]:
-        assert self.store is not None
-        for member in islice(images_of(self.store, category), LOOKED_FOR):
+        assert self.view is not None
+        for member in islice(images_of(self.view, category), LOOKED_FOR):
             try:
                 picture, content = read(member.source)
                 if content.hex() == member.content:
@@ -130,7 +129,7 @@ def _near(register: Register, feature: NDArray[Any], answer: Assignment, names: 
             is_new=each.category not in known,
             distance=each.distance,
             within=each.distance <= register.radius,
-            differing=register.differing(feature, each.category) if isinstance(register, CodeRegister) else (),
+            differing=register.differing(feature, each.category) if isinstance(register, ComparesBits) else (),
             picture=names.picture(each.category),
         )
         for each in (nearest[category] for category in dict.fromkeys(order))

@@ -184,7 +184,7 @@ class CodeDecision(Decision):
             return self.closed_set()
         radius = self.radius if radius is None else radius
         radius = int(radius) if float(radius).is_integer() else radius
-        return CodeRegister(self.bits, radius, list(self.names), self.codes, rule or self.rule)  # type: ignore[arg-type]
+        return CodeRegister(self.bits, radius, list(self.names), self.codes, rule or self.rule)
 
     def closed_set(self) -> Register:
         return closed_set(self.bits, self.names, self.codes)

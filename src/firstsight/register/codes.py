@@ -6,6 +6,7 @@ Knows nothing of images, models, files or torch. Single-threaded by contract: wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import Any, get_args
 
 import numpy as np
@@ -17,9 +18,10 @@ from firstsight.core.errors import SettingsError
 from firstsight.core.protocols import Candidate
 from firstsight.core.settings import Rule
 from firstsight.register.index import TABLE_BITS, Centres, Index, Scan, Table
+from firstsight.register.numbers import as_json, from_json
 from firstsight.register.roster import Roster
 
-CHUNK = 4096  # rows decided together while categories are born, each of which is compared with the rows to come
+CHUNK = 4096  # features decided together while categories are born, each of which is compared with the features to come
 
 
 class CodeRegister(Roster):
@@ -41,7 +43,7 @@ class CodeRegister(Roster):
     distances = np.int16
 
     def __init__(
-        self, bits: int, radius: int, names: Sequence[str] = (), centres: Words | None = None, rule: Rule = "nearest"
+        self, bits: int, radius: float, names: Sequence[str] = (), centres: Words | None = None, rule: Rule = "nearest"
     ) -> None:
         self.words = -(-check_bits(bits) // 64)
         if rule not in get_args(Rule):
@@ -53,36 +55,34 @@ class CodeRegister(Roster):
         super().__init__(names, centres, first=rule == "first")
 
     @property
-    def radius(self) -> int:
+    def radius(self) -> float:
         """R, adjustable at any time; it decides about the images to come."""
         return self._radius
 
     @radius.setter
-    def radius(self, radius: int) -> None:
+    def radius(self, radius: float) -> None:
         self.check_radius(radius)
         self._radius = radius
         if self._first:  # which centre is the first within reach depends on it
             self._index = self._new_index()
 
-    def check_radius(self, radius: int) -> None:
-        if not 0 <= radius <= self.bits or radius != int(radius):
-            raise SettingsError(f"radius is {radius}; with {self.bits} bits it can be a whole number, 0 to {self.bits}")
-
-    @property
-    def farthest(self) -> float:
-        return self.bits
+    def check_radius(self, radius: float) -> None:
+        if radius != inf and not (0 <= radius <= self.bits and radius == int(radius)):
+            raise SettingsError(
+                f"radius is {radius}; with {self.bits} bits it can be a whole number, 0 to {self.bits}, or infinite"
+            )
 
     @property
     def centres(self) -> Words:
         """The centre of every category, in order of rank: oldest first."""
-        return self._centres.rows
+        return self._centres.features
 
     def header(self) -> dict[str, Any]:
         """What it takes to start the same register again, as JSON."""
         return {
             "kind": self.kind,
             "bits": self.bits,
-            "radius": self.radius,
+            "radius": as_json(self.radius),
             "rule": self.rule,
             "known": self._known_as_text(),
         }
@@ -91,24 +91,24 @@ class CodeRegister(Roster):
     def of(cls, header: Mapping[str, Any]) -> CodeRegister:
         """The register a header describes, holding its known categories."""
         names, centres = cls._known_of(header)
-        return cls(header["bits"], header["radius"], names, centres, header["rule"])
+        return cls(header["bits"], from_json(header["radius"]), names, centres, header["rule"])
 
-    def centre_of(self, rows: NDArray[Any]) -> Words:
+    def centre_of(self, features: NDArray[Any]) -> Words:
         """The centre for a category of these codes: each bit as most of them have it, as the first on a tie."""
-        signs = unpack(rows, self.bits).astype(np.int64)  # (N, L)
+        signs = unpack(features, self.bits).astype(np.int64)  # (N, L)
         centre: Words = pack(2 * signs.sum(axis=0) + signs[0])[0]
         return centre
 
-    def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
-        apart = hamming(self.centres, row)
+    def neighbours(self, feature: NDArray[Any], within: float, limit: int) -> list[Candidate]:
+        apart = hamming(self.centres, feature)
         nearest = np.argsort(apart, kind="stable")[:limit]
         return [Candidate(self.names[self._owner_of[i]], int(apart[i])) for i in nearest if apart[i] <= within]
 
-    def differing(self, row: NDArray[Any], category: str) -> tuple[int, ...]:
+    def differing(self, feature: NDArray[Any], category: str) -> tuple[int, ...]:
         """The bits, from 1, in which a code differs from the nearest centre of a category."""
         own = self.centres[np.array(self._owner_of) == self._position[category]]
-        nearest = own[hamming(own, row).argmin()]
-        return tuple((np.flatnonzero(unpack(nearest ^ row, self.bits)[0] > 0) + 1).tolist())
+        nearest = own[hamming(own, feature).argmin()]
+        return tuple((np.flatnonzero(unpack(nearest ^ feature, self.bits)[0] > 0) + 1).tolist())
 
     @property
     def _chunk(self) -> int:
@@ -123,5 +123,5 @@ class CodeRegister(Roster):
 
 
 def closed_set(bits: int, names: Iterable[str], centres: Words) -> CodeRegister:
-    """The row that never discovers: every code goes to its nearest known category."""
-    return CodeRegister(bits, radius=bits, names=list(names), centres=centres)
+    """The register that never discovers: every code goes to its nearest known category."""
+    return CodeRegister(bits, inf, names=list(names), centres=centres)

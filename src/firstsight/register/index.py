@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -20,7 +21,7 @@ WIDE = 1 << 14  # centres in a tile at most
 LONG = 1 << 16  # centres one code is compared with at once
 THREADS_FROM = 1 << 20  # comparisons below which a second thread costs more than it brings
 
-Tile: TypeAlias = NDArray[Any]  # (rows, centres) of distances, uint8 or int16
+Tile: TypeAlias = NDArray[Any]  # (features, centres) of distances, uint8 or int16
 
 
 class Centres:
@@ -30,44 +31,55 @@ class Centres:
         self.count = 0
         self.distinct = True  # no two centres answer for one category
         self._owners: set[int] = set()
-        self._rows = empty  # (capacity, width); the first rows say how wide they are
+        self._features = empty  # (capacity, width); the first features say how wide they are
         self.known = np.zeros(0, dtype=bool)  # compared the released way under the `reference` rule
         self.owner = np.full(1, -1, dtype=np.int32)  # the category of each; the last is -1, for no centre
 
     @property
-    def rows(self) -> NDArray[Any]:
-        return self._rows[: self.count]
+    def features(self) -> NDArray[Any]:
+        return self._features[: self.count]
 
-    def extend(self, rows: NDArray[Any], owners: Sequence[int], known: Sequence[bool]) -> None:
-        first, self.count = self.count, self.count + len(rows)
+    def copy(self) -> Centres:
+        """Others like these, that grow for themselves."""
+        other = copy.copy(self)
+        other._owners, other._features = set(self._owners), self._features.copy()
+        other.known, other.owner = self.known.copy(), self.owner.copy()
+        return other
+
+    def extend(self, features: NDArray[Any], owners: Sequence[int], known: Sequence[bool]) -> None:
+        first, self.count = self.count, self.count + len(features)
         self._owners.update(owners)
         self.distinct = len(self._owners) == self.count
-        if self.count > len(self._rows):
-            more = max(64, self.count, 2 * len(self._rows)) - len(self._rows)
-            room = np.zeros((more, rows.shape[1]), dtype=self._rows.dtype)
-            self._rows = np.concatenate([self._rows, room]) if len(self._rows) else room
+        if self.count > len(self._features):
+            more = max(64, self.count, 2 * len(self._features)) - len(self._features)
+            room = np.zeros((more, features.shape[1]), dtype=self._features.dtype)
+            self._features = np.concatenate([self._features, room]) if len(self._features) else room
             self.known = np.concatenate([self.known, np.zeros(more, dtype=bool)])
             self.owner = np.concatenate([self.owner, np.full(more, -1, dtype=np.int32)])
-        self._rows[first : self.count] = rows
+        self._features[first : self.count] = features
         self.known[first : self.count] = known
         self.owner[first : self.count] = owners
 
 
 class Index(Protocol):
-    """Where a register looks rows up. The centres are the register's; `add` says one has come."""
+    """Where a register looks features up. The centres are the register's; `add` says one has come."""
 
     comparisons: int  # made to answer, so far
 
     def add(self, centre: int) -> None: ...
 
-    def find(self, row: NDArray[Any]) -> Place:
-        """Where one row stands."""
+    def copy(self, centres: Centres) -> Index:
+        """The same for a copy of the centres."""
         ...
 
-    def look_up(self, rows: NDArray[Any]) -> Standing: ...
+    def find(self, feature: NDArray[Any]) -> Place:
+        """Where one feature stands."""
+        ...
 
-    def update(self, standing: Standing, rows: NDArray[Any], start: int) -> None:
-        """The newest centre takes part from row `start` on."""
+    def look_up(self, features: NDArray[Any]) -> Standing: ...
+
+    def update(self, standing: Standing, features: NDArray[Any], start: int) -> None:
+        """The newest centre takes part from feature `start` on."""
         ...
 
 
@@ -89,7 +101,7 @@ class Table:
 
     def add(self, centre: int) -> None:
         codes, distances, within = _by_distance(self.bits)
-        code = int(self.centres.rows[centre, 0])
+        code = int(self.centres.features[centre, 0])
         if self.reference and self.centres.known[centre]:
             apart = (self.bits - popcount((codes & code).astype(np.uint64)[:, None])).astype(np.int16)
             self.standing.join(codes, centre, apart, self.centres.owner)
@@ -101,16 +113,21 @@ class Table:
         count = within[farthest] if farthest >= 0 else 0
         self.standing.join(codes[:count] ^ code, centre, distances[:count], self.centres.owner)
 
-    def find(self, row: Words) -> Place:
+    def copy(self, centres: Centres) -> Table:
+        other = copy.copy(self)
+        other.centres, other.standing = centres, self.standing.copy()
+        return other
+
+    def find(self, feature: Words) -> Place:
         self.comparisons += 1
-        return self.standing[int(row[0])]
+        return self.standing[int(feature[0])]
 
-    def look_up(self, rows: Words) -> Standing:
-        self.comparisons += len(rows)
-        return self.standing.take(rows[:, 0].astype(np.intp))
+    def look_up(self, features: Words) -> Standing:
+        self.comparisons += len(features)
+        return self.standing.take(features[:, 0].astype(np.intp))
 
-    def update(self, standing: Standing, rows: Words, start: int) -> None:
-        standing.put(slice(start, None), self.look_up(rows[start:]))
+    def update(self, standing: Standing, features: Words, start: int) -> None:
+        standing.put(slice(start, None), self.look_up(features[start:]))
 
 
 class Scan:
@@ -126,13 +143,18 @@ class Scan:
     def add(self, centre: int) -> None:
         pass  # it is among the centres, which is all a scan needs
 
-    def find(self, row: Words) -> Place:
+    def copy(self, centres: Centres) -> Scan:
+        other = copy.copy(self)
+        other.centres = centres
+        return other
+
+    def find(self, feature: Words) -> Place:
         count = self.centres.count
         if count == 0:
             return Place(-1, FAR, -1, FAR, -1, FAR)
         apart = np.empty((1, count), dtype=np.int16)
         for first in range(0, count, LONG):
-            tile = self._distances(row[None], first, first + LONG)
+            tile = self._distances(feature[None], first, first + LONG)
             apart[0, first : first + LONG] = tile
             self.comparisons += tile.size
         first = -1 if self.reach is None or not (within := apart[0] <= self.reach).any() else int(within.argmax())
@@ -143,32 +165,34 @@ class Scan:
         other = int(second_distance[0])
         return Place(int(nearest[0]), distance, int(second[0]) if other < FAR else -1, other, first, first_distance)
 
-    def look_up(self, rows: Words) -> Standing:
-        standing = Standing(len(rows), self.reach)
-        self.comparisons += len(rows) * self.centres.count
-        if len(rows) * self.centres.count < THREADS_FROM:
-            self._compare(rows, standing, 0, len(rows))
+    def look_up(self, features: Words) -> Standing:
+        standing = Standing(len(features), self.reach)
+        self.comparisons += len(features) * self.centres.count
+        if len(features) * self.centres.count < THREADS_FROM:
+            self._compare(features, standing, 0, len(features))
         else:  # NumPy lets go of the interpreter while it counts
             threads = computing_threads()
-            edges = [len(rows) * i // threads for i in range(threads + 1)]
+            edges = [len(features) * i // threads for i in range(threads + 1)]
             with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(lambda a, b: self._compare(rows, standing, a, b), edges, edges[1:]))
+                list(pool.map(lambda a, b: self._compare(features, standing, a, b), edges, edges[1:]))
         return standing
 
-    def update(self, standing: Standing, rows: Words, start: int) -> None:
+    def update(self, standing: Standing, features: Words, start: int) -> None:
         newest = self.centres.count - 1
-        self.comparisons += len(rows) - start
-        standing.join(slice(start, None), newest, hamming(rows[start:], self.centres.rows[newest]), self.centres.owner)
+        self.comparisons += len(features) - start
+        standing.join(
+            slice(start, None), newest, hamming(features[start:], self.centres.features[newest]), self.centres.owner
+        )
 
-    def _compare(self, rows: Words, standing: Standing, start: int, stop: int) -> None:
-        """Let all centres join these rows, tile by tile; the first tile finds the entries empty."""
+    def _compare(self, features: Words, standing: Standing, start: int, stop: int) -> None:
+        """Let all centres join these features, tile by tile; the first tile finds the entries empty."""
         wide = max(1, min(self.centres.count, WIDE))
         high = max(1, min(TILE // wide, stop - start))
         room = Room(high, wide)
         for top in range(start, stop, high):
             at = slice(top, min(top + high, stop))
             for first in range(0, self.centres.count, wide):
-                distances = self._distances(rows[at], first, first + wide, room)
+                distances = self._distances(features[at], first, first + wide, room)
                 if self.reach is not None:
                     oldest = (distances <= self.reach).argmax(1)
                     standing.meet(at, first + oldest, _at(distances, oldest))
@@ -197,19 +221,19 @@ class Scan:
         distance[distance == taken] = FAR
         return second, distance
 
-    def _distances(self, rows: Words, first: int, stop: int, room: Room | None = None) -> Tile:
-        """(rows, centres); single words are counted in bytes, where comparing is fastest."""
-        codes = self.centres.rows[first:stop]
-        if rows.shape[1] > 1:
-            apart: Tile = hamming(rows[:, None], codes)
+    def _distances(self, features: Words, first: int, stop: int, room: Room | None = None) -> Tile:
+        """(features, centres); single words are counted in bytes, where comparing is fastest."""
+        codes = self.centres.features[first:stop]
+        if features.shape[1] > 1:
+            apart: Tile = hamming(features[:, None], codes)
         elif room is None:
-            apart = np.bitwise_count(rows ^ codes[:, 0])
+            apart = np.bitwise_count(features ^ codes[:, 0])
         else:
-            differing, apart = room.differing[: len(rows), : len(codes)], room.apart[: len(rows), : len(codes)]
-            np.bitwise_count(np.bitwise_xor(rows, codes[:, 0], out=differing), out=apart)
+            differing, apart = room.differing[: len(features), : len(codes)], room.apart[: len(features), : len(codes)]
+            np.bitwise_count(np.bitwise_xor(features, codes[:, 0], out=differing), out=apart)
         if self.reference:
             known = np.flatnonzero(self.centres.known[first : first + len(codes)])
-            apart[:, known] = self.bits - popcount(rows[:, None] & codes[known])
+            apart[:, known] = self.bits - popcount(features[:, None] & codes[known])
         return apart
 
 

@@ -1,15 +1,16 @@
 """Registers that learn: images that join a category shape it.
 
-What is kept of a category, and how far a row is from it, is the business of the kind of register. Knows nothing of
+What is kept of a category, and how far a feature is from it, is the business of the kind of register. Knows nothing of
 images, models, files or torch. Single-threaded by contract: whoever holds it serialises writers.
 """
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from math import exp
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Iterable, Sequence
+from math import exp, inf, isnan
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,28 +20,30 @@ from firstsight.core.protocols import Assignment, Candidate, Centre
 from firstsight.register.assignments import Assignments
 from firstsight.register.naming import Naming
 
-FARTHEST = 1e308  # JSON has no infinity
 LARGEST = 600.0  # exponent that leaves room for a sum
 
 Floats: TypeAlias = NDArray[np.float64]
 
 
 class LearningRegister(Naming, ABC):
-    """The nearest category within the radius answers and takes the row in; else the row founds one.
+    """The nearest category within the radius answers and takes the feature in; else the feature founds one.
 
-    A kind says what it starts from (`_begin`), how far a row is from every category (`distances`) and what a
-    category becomes by a row (`_take`). A distance may depend on all that came before.
+    A kind says what it starts from (`_begin`), how far a feature is from every category (`distances`) and what a
+    category becomes by a feature (`_take`). A distance may depend on all that came before, so a kind cannot unlearn
+    unless it says so: after an edit it is built again from the features of all images.
     """
 
     kind: ClassVar[str]
     stored: ClassVar[str] = "<f4"
     learns: ClassVar[bool] = True
+    unlearns: ClassVar[bool] = False
     confident: ClassVar[bool] = False  # whether it can tell how probable an answer is
 
     def __init__(self, names: Sequence[str], centres: NDArray[Any], radius: float) -> None:
-        """`centres` are where the known categories are, one row each: for whoever asks, not for deciding."""
+        """`centres` are where the known categories are, one feature each: for whoever asks, not for deciding."""
         super().__init__(names)
         self._centres = np.asarray(centres, dtype=np.float32)
+        self.fresh = True  # nothing has shaped it since it began: it is what its header says
         self.radius = radius
         self.rebuild(self.known_centres())
 
@@ -48,15 +51,15 @@ class LearningRegister(Naming, ABC):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Forget all rows: the known categories as they were at the start."""
+        """Forget all features: the known categories as they were at the start."""
 
     @abstractmethod
-    def distances(self, row: Floats) -> Floats:
-        """How far a row is from every category, in order of position; infinite where one cannot answer."""
+    def distances(self, feature: Floats) -> Floats:
+        """How far a feature is from every category, in order of position; infinite where one cannot answer."""
 
     @abstractmethod
-    def _take(self, position: int, row: Floats) -> None:
-        """A row joins a category; the position after the last one is that of a new category, which it founds."""
+    def _take(self, position: int, feature: Floats) -> None:
+        """A feature joins a category; the position after the last one is that of a new category, which it founds."""
 
     @abstractmethod
     def header(self) -> dict[str, Any]:
@@ -82,74 +85,88 @@ class LearningRegister(Naming, ABC):
         self.check_radius(radius)
         self._radius = float(radius)
 
-    @property
-    def farthest(self) -> float:
-        return FARTHEST
-
     def check_radius(self, radius: float) -> None:
-        if not abs(radius) <= FARTHEST:  # nor is it NaN
-            raise SettingsError(f"radius is {radius}; it can be any number up to {FARTHEST:g}")
+        if isnan(radius) or radius == -inf:
+            raise SettingsError(f"radius is {radius}; it can be any number, or infinite: then nothing is ever new")
 
     def known_centres(self) -> list[Centre]:
-        return [Centre(row, name, name) for row, name in zip(self._centres, self.names[: self.known], strict=True)]
+        return [
+            Centre(feature, name, name) for feature, name in zip(self._centres, self.names[: self.known], strict=True)
+        ]
 
-    def row_bytes(self, row: NDArray[Any]) -> bytes:
-        return row.astype(self.stored).tobytes()
+    def feature_bytes(self, feature: NDArray[Any]) -> bytes:
+        return feature.astype(self.stored).tobytes()
 
     @classmethod
-    def row_from(cls, content: bytes) -> NDArray[Any]:
+    def feature_from(cls, content: bytes) -> NDArray[Any]:
         return np.frombuffer(content, dtype=cls.stored).astype(np.float32)
 
-    def centre_of(self, rows: NDArray[Any]) -> NDArray[np.float32]:
-        """The centre for a category of these rows: their mean."""
-        mean: Floats = rows.mean(axis=0, dtype=np.float64)
+    def centre_of(self, features: NDArray[Any]) -> NDArray[np.float32]:
+        """The centre for a category of these features: their mean."""
+        mean: Floats = features.mean(axis=0, dtype=np.float64)
         return mean.astype(np.float32)
+
+    def copy(self) -> Self:
+        other = super().copy()
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray | list | dict) and name not in ("names", "_position"):
+                setattr(other, name, copy.copy(value))
+        return other
 
     def rebuild(
         self,
         centres: Iterable[Centre],
         reserved: Iterable[str] = (),
         members: Iterable[tuple[NDArray[Any], str]] = (),
+        order: Sequence[str] = (),
+        learned: bytes | None = None,
     ) -> None:
-        """Start again from the known categories, and from these rows in the categories they are in now, by arrival.
+        """Start again from the known categories, and from these features where they were put, by arrival.
 
-        A known category that was merged stays where it was taught and answers for the other, which its rows join.
-        Categories without a row do not answer, though their ids are taken.
+        A known category that was merged stays where it was taught and answers for the other, which its features join.
+        Categories without a feature do not answer, though their ids are taken.
         """
         centres = list(centres)
         self._begin_names([*reserved, *(centre.home for centre in centres)])
-        self._stands_for = {c.home: c.category for c in centres if c.home in self._position and c.category != c.home}
+        self._merged = {c.home: c.category for c in centres if c.category != c.home}
+        self._kin: dict[str, list[int]] = {}  # the known categories that answer for one, where some are merged
         self.comparisons = 0
-        self.has_learned = False
+        self.fresh = True
         self._begin()
-        self._learn_all(self._noted(members))
-
-    def _noted(self, members: Iterable[tuple[NDArray[Any], str]]) -> Iterator[tuple[NDArray[Any], str]]:
-        for member in members:
-            self.has_learned = True
-            yield member
+        self._learn_all((feature, category) for feature, category in members)
 
     def _learn_all(self, members: Iterable[tuple[NDArray[Any], str]]) -> None:
-        for row, category in members:
-            self.learn(row, category)
+        for feature, category in members:
+            self.learn(feature, category)
 
-    def learn(self, row: NDArray[Any], category: str) -> None:
-        """A row is in this category: someone said so."""
-        given = self._checked(row)
-        self._take(self._position_of(category), given)
-        self.has_learned = True
+    def learn(self, feature: NDArray[Any], category: str) -> None:
+        """A feature is in this category: someone said so."""
+        self._take(self._position_of(self._merged.get(category, category)), self._checked(feature))
+        self.fresh = False
+
+    def unlearn(self, feature: NDArray[Any], category: str) -> None:
+        """A feature that was learned is not in this category after all."""
+        raise NotImplementedError(f"a register of kind {self.kind} is built again")
+
+    def redirect(self, category: str, to: str) -> None:
+        """What a category was taught counts for another from now on; for itself, where that is undone."""
+        raise NotImplementedError(f"a register of kind {self.kind} is built again")
+
+    def learned(self) -> bytes | None:
+        """What it has learned, for `rebuild`; None where only the features themselves tell."""
+        return None
 
     # ------------------------------------------------------------------ answering
 
-    def match(self, row: NDArray[Any]) -> Assignment:
-        """What this row is; changes nothing."""
-        nearest, second, distances = self._look(self._checked(row))
+    def match(self, feature: NDArray[Any], without: str | None = None) -> Assignment:
+        """What this feature is; changes nothing. `without` names a category that is to be asked as if it had not."""
+        nearest, second, distances = self._look(self._checked(feature), without)
         matched = nearest >= 0 and distances[nearest] <= self.radius
         other = second if matched else nearest
         category = self._answer(nearest) if matched else None
         return Assignment(
             category=category,
-            is_new=category is None or category not in self.names[: self.known],
+            is_new=category is None or self._position[category] >= self.known,
             created=False,
             distance=float(distances[nearest]) if nearest >= 0 else None,
             radius=self.radius,
@@ -158,18 +175,18 @@ class LearningRegister(Naming, ABC):
             confidence=self._confidence(distances, nearest if matched else -1),
         )
 
-    def assign(self, row: NDArray[Any]) -> Assignment:
-        """Match, take the row in, and register a new category when nothing matches."""
-        return self.assign_many(np.asarray(row)[None])[0]
+    def assign(self, feature: NDArray[Any]) -> Assignment:
+        """Match, take the feature in, and register a new category when nothing matches."""
+        return self.assign_many(np.asarray(feature)[None])[0]
 
-    def assign_many(self, rows: NDArray[Any]) -> Assignments:
-        """What assigning the rows one by one gives: each is decided by what those before it left."""
-        count = len(rows)
+    def assign_many(self, features: NDArray[Any]) -> Assignments:
+        """What assigning the features one by one gives: each is decided by what those before it left."""
+        count = len(features)
         category, runner_up, via = (np.full(count, -1, dtype=np.int32) for _ in range(3))
         distance, runner_up_distance, confidence = (np.full(count, np.nan) for _ in range(3))
         created, lesson = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
-        for i, row in enumerate(np.asarray(rows)):
-            given = self._checked(row)
+        for i, feature in enumerate(np.asarray(features)):
+            given = self._checked(feature)
             nearest, second, distances = self._look(given)
             if nearest >= 0:
                 distance[i] = distances[nearest]
@@ -183,8 +200,8 @@ class LearningRegister(Naming, ABC):
                 runner_up[i], runner_up_distance[i] = self._position_of(self._answer(other)), distances[other]
             lesson[i] = self._learns_on(int(category[i]))
             if lesson[i]:
-                self._take(int(category[i]), given)
-            self.has_learned = True
+                self._take_in(int(category[i]), int(via[i]), given)
+            self.fresh = False
         return Assignments(
             names=self.names,
             known=self.known,
@@ -200,44 +217,61 @@ class LearningRegister(Naming, ABC):
             lesson=lesson,
         )
 
-    def answer_again(self, rows: NDArray[Any]) -> NDArray[np.int32]:
-        """The category each row would be answered with now, by position, -1 for none: hindsight. Changes nothing."""
-        again = np.full(len(rows), -1, dtype=np.int32)
-        for i, row in enumerate(rows):
-            distances = self.distances(self._checked(row))
+    def answer_again(self, features: NDArray[Any]) -> NDArray[np.int32]:
+        """The category each feature would have now, by position, -1 for none: hindsight. Changes nothing."""
+        again = np.full(len(features), -1, dtype=np.int32)
+        for i, feature in enumerate(features):
+            distances = self.distances(self._checked(feature))
             if len(distances) and distances.min() <= self.radius:
                 again[i] = distances.argmin()
         return again
 
-    def neighbours(self, row: NDArray[Any], within: float, limit: int) -> list[Candidate]:
-        distances = self.distances(self._checked(row))
+    def neighbours(self, feature: NDArray[Any], within: float, limit: int) -> list[Candidate]:
+        distances = self.distances(self._checked(feature))
         near = np.argsort(distances, kind="stable")[:limit]
-        return [Candidate(self._answer(i), float(distances[i])) for i in near if distances[i] <= within]
+        there = (i for i in near.tolist() if np.isfinite(distances[i]) and distances[i] <= within)
+        return [Candidate(self._answer(i), float(distances[i])) for i in there]
 
-    def _look(self, row: Floats) -> tuple[int, int, Floats]:
+    def _look(self, feature: Floats, without: str | None = None) -> tuple[int, int, Floats]:
         """The nearest category and the next, -1 for none, and the distances."""
-        distances = self.distances(row)
+        distances = self._distances(feature, without)
         self.comparisons += len(distances)
         nearest = _smallest(distances)
         rest = distances.copy()
         if nearest >= 0:
             rest[nearest] = np.inf
-        if self._stands_for and nearest >= 0:
-            rest[[self._answer(i) == self._answer(nearest) for i in range(len(rest))]] = np.inf
+            if self._merged:
+                rest[self._answering(self._answer(nearest))] = np.inf
         return nearest, _smallest(rest), distances
+
+    def _distances(self, feature: Floats, without: str | None) -> Floats:
+        return self.distances(feature)
+
+    def _take_in(self, position: int, via: int, feature: Floats) -> None:
+        """A category that answered learns; the one it answered by way of, where that is merged, is given too."""
+        self._take(position, feature)
 
     def _answer(self, position: int) -> str:
         """The category a position answers for."""
         name = self.names[position]
-        return self._stands_for.get(name, name)
+        return self._merged.get(name, name)
 
-    def _checked(self, row: NDArray[Any]) -> Floats:
-        given = np.asarray(row, dtype=np.float64)
+    def _answering(self, category: str) -> list[int]:
+        """The positions that answer for a category: its own, and those of known ones that were merged into it."""
+        if category not in self._kin or category not in self._position:
+            merged = [home for home, to in self._merged.items() if to == category]
+            self._kin[category] = [self._position[each] for each in (category, *merged) if each in self._position]
+        return self._kin[category]
+
+    def _checked(self, feature: NDArray[Any]) -> Floats:
+        given = np.asarray(feature, dtype=np.float64)
         if not np.isfinite(given).all():
-            raise ModelError("a row holds a value that is not a finite number", "the encoder that made it is at fault")
+            raise ModelError(
+                "a feature holds a value that is not a finite number", "the encoder that made it is at fault"
+            )
         if given.shape[-1] != self._centres.shape[-1]:
             raise ModelError(
-                f"a row of {given.shape[-1]} values cannot be compared with centres of another length",
+                f"a feature of {given.shape[-1]} values cannot be compared with centres of another length",
                 "use the encoder that made the centres",
             )
         return given
@@ -252,15 +286,8 @@ def _smallest(values: Floats) -> int:
 def posterior(distances: Floats, radius: float, chosen: int, sharpness: float = 1.0) -> float:
     """The probability of an answer where distances are log odds of a new category; that (-1) is at the radius."""
     at = radius if chosen < 0 else distances[chosen]
-    with np.errstate(over="ignore"):  # a radius may be the farthest there is
+    if at == inf:  # there is nothing else
+        return 1.0
+    with np.errstate(over="ignore"):  # a radius may be as far as numbers go
         known = np.exp(np.minimum(sharpness * (at - distances), LARGEST)).sum()
         return float(1 / (known + exp(min(sharpness * (at - radius), LARGEST))))
-
-
-def as_text(values: NDArray[Any]) -> str:
-    """Numbers for a header, exactly."""
-    return np.ascontiguousarray(values, dtype="<f8").tobytes().hex()
-
-
-def from_text(text: str) -> Floats:
-    return np.frombuffer(bytes.fromhex(text), dtype="<f8").astype(np.float64)

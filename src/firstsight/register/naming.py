@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import copy
+from collections.abc import Container, Iterable, Sequence
+from typing import Self
 
 
 class Naming:
@@ -11,6 +13,7 @@ class Naming:
     def __init__(self, names: Sequence[str]) -> None:
         self.known = len(names)
         self.names = list(names)
+        self._names_shared = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -21,15 +24,28 @@ class Naming:
             self._born += 1
         return name
 
+    def reserve(self, names: Container[str]) -> None:
+        """From now on, new ids pass over these."""
+        self._reserved = names
+        self._born = 0
+
+    def copy(self) -> Self:
+        """Another register that answers the same; neither changes with the other."""
+        other = copy.copy(self)
+        self._names_shared = other._names_shared = True
+        return other
+
     def _begin_names(self, reserved: Iterable[str]) -> None:
         """Only the known ones again; the new ids pass over the reserved ones."""
         self.names = self.names[: self.known]  # a new list: answers given earlier keep theirs
         self._position = {name: i for i, name in enumerate(self.names)}
-        self._born = 0
-        self._reserved = set(reserved)
+        self._names_shared = False
+        self.reserve(set(reserved))
 
     def _position_of(self, name: str) -> int:
         if name not in self._position:
+            if self._names_shared:
+                self.names, self._position, self._names_shared = list(self.names), dict(self._position), False
             self._position[name] = len(self.names)
             self.names.append(name)
         return self._position[name]

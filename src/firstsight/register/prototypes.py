@@ -1,6 +1,6 @@
 """Registers of prototypes: a category is one direction, compared by cosine, and how far it reaches is its own.
 
-The rules differ in where a prototype goes when a row joins, and in how far a category reaches. A distance is by how
+The rules differ in where a prototype goes when a feature joins, and in how far a category reaches. A distance is by how
 much the cosine falls short of the category's mark: 0 is on it, and the radius moves all marks together.
 """
 
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
+from firstsight.register.learning import Floats, LearningRegister
+from firstsight.register.numbers import as_json, as_text, from_json, from_text
 
 BATCH = 64
-FEWEST = 2  # rows of a batch that move a prototype
-TRUST = 10.0  # rows of its own that what is typical is worth to a leader
+FEWEST = 2  # features of a batch that move a prototype
+TRUST = 10.0  # features of its own that what is typical is worth to a leader
 RATES, INERTIA = (0.06, 0.3), (32.0, 8.0)  # of known categories and of new ones
 
 
@@ -35,7 +36,7 @@ class PrototypeRegister(LearningRegister):
     def __init__(
         self, names: Sequence[str], prototypes: NDArray[Any], marks: NDArray[Any], radius: float = 0.0
     ) -> None:
-        """A mark is the least cosine a row has with a category's prototype."""
+        """A mark is the least cosine a feature has with a category's prototype."""
         self._first = np.asarray(prototypes, dtype=np.float64), np.asarray(marks, dtype=np.float64)
         super().__init__(names, self._first[0], radius)
 
@@ -43,7 +44,7 @@ class PrototypeRegister(LearningRegister):
         prototypes, marks = self._first
         return {
             "kind": self.kind,
-            "radius": self.radius,
+            "radius": as_json(self.radius),
             "known": self.names[: self.known],
             "prototypes": as_text(prototypes),
             "marks": as_text(marks),
@@ -54,25 +55,25 @@ class PrototypeRegister(LearningRegister):
         """The register a header describes, holding its known categories."""
         marks = from_text(header["marks"])
         prototypes = from_text(header["prototypes"]).reshape(len(marks), -1)
-        return cls(header["known"], prototypes, marks, header["radius"])
+        return cls(header["known"], prototypes, marks, from_json(header["radius"]))
 
     def _begin(self) -> None:
         self._count = self.known
         self._prototypes, self._marks = _unit(self._first[0]), self._first[1].copy()
 
-    def distances(self, row: Floats) -> Floats:
-        return np.asarray(self._marks[: self._count] - self._cosines(row))
+    def distances(self, feature: Floats) -> Floats:
+        return np.asarray(self._marks[: self._count] - self._cosines(feature))
 
-    def _take(self, position: int, row: Floats) -> None:
+    def _take(self, position: int, feature: Floats) -> None:
         if position == self._count:
-            self._found(_unit(row), self._mark_for(row))
+            self._found(_unit(feature), self._mark_for(feature))
 
     def _mark_for(self, founder: Floats) -> float:
         """The mark a new category starts with."""
         return float(self._marks[self._cosines(founder).argmax()])
 
-    def _cosines(self, row: Floats) -> Floats:
-        return np.asarray(self._prototypes[: self._count] @ _unit(row))
+    def _cosines(self, feature: Floats) -> Floats:
+        return np.asarray(self._prototypes[: self._count] @ _unit(feature))
 
     def _found(self, prototype: Floats, mark: float) -> None:
         if self._count == len(self._marks):
@@ -85,7 +86,7 @@ class PrototypeRegister(LearningRegister):
 
 
 class GatedRegister(PrototypeRegister):
-    """After every 64 rows, prototypes move towards the mean of those of them that joined, two at least (TALON).
+    """After every 64 features, prototypes move towards the mean of those of them that joined, two at least (TALON).
 
     How far depends on how many they are and how much they resemble the prototype; new categories move more readily.
     """
@@ -96,31 +97,31 @@ class GatedRegister(PrototypeRegister):
         super()._begin()
         self._batch: list[tuple[int, Floats, float]] = []
 
-    def _take(self, position: int, row: Floats) -> None:
-        super()._take(position, row)
-        unit = _unit(row)
+    def _take(self, position: int, feature: Floats) -> None:
+        super()._take(position, feature)
+        unit = _unit(feature)
         self._batch.append((position, unit, float(self._prototypes[position] @ unit)))
         if len(self._batch) == BATCH:
             self._move()
 
     def _move(self) -> None:
         for position in dict.fromkeys(position for position, _, _ in self._batch):
-            own = [(row, cosine) for at, row, cosine in self._batch if at == position]
+            own = [(feature, cosine) for at, feature, cosine in self._batch if at == position]
             if (n := len(own)) < FEWEST:
                 continue
             new = position >= self.known
             resemblance = max(0.0, float(np.mean([cosine for _, cosine in own])))
             step = RATES[new] * resemblance * n / (n + INERTIA[new])
-            mean = np.mean([row for row, _ in own], axis=0)
+            mean = np.mean([feature for feature, _ in own], axis=0)
             self._prototypes[position] = _unit((1 - step) * self._prototypes[position] + step * mean)
         self._batch = []
 
 
 class LeaderRegister(PrototypeRegister):
-    """Every leader is the mean direction of its rows, and its mark follows how alike they are (DiffGRE's inference).
+    """Every leader is the mean direction of its features, its mark follows how alike they are (DiffGRE's inference).
 
-    n rows of length 1 with sum S have the mean cosine |S| / n with their leader. The mark is that, its founder left out
-    as it is always alike to itself, together with `TRUST` rows of what is typical.
+    n features of length 1 with sum S have the mean cosine |S| / n with their leader. The mark is that, its founder left
+    out as it is always alike to itself, together with `TRUST` features of what is typical.
 
     >>> register = LeaderRegister(["ant"], np.array([[1, 0]]), np.array([0.9]), np.array([9]), typical=0.8, radius=0.1)
     >>> register.assign(np.array([0.5, 2], dtype=np.float32)).category
@@ -138,7 +139,7 @@ class LeaderRegister(PrototypeRegister):
         typical: float,
         radius: float,
     ) -> None:
-        """Known categories have so many rows, `alike` their leaders on average; `typical` is that of a category."""
+        """Known categories have so many features, `alike` their leaders on average; `typical` is that of a category."""
         self.typical = typical
         self._first_counts = np.asarray(counts, dtype=np.float64)
         super().__init__(names, prototypes, alike, radius)
@@ -150,7 +151,7 @@ class LeaderRegister(PrototypeRegister):
     def of(cls, header: Mapping[str, Any]) -> LeaderRegister:
         alike, counts = from_text(header["marks"]), from_text(header["counts"])
         prototypes = from_text(header["prototypes"]).reshape(len(alike), -1)
-        return cls(header["known"], prototypes, alike, counts, header["typical"], header["radius"])
+        return cls(header["known"], prototypes, alike, counts, header["typical"], from_json(header["radius"]))
 
     def _begin(self) -> None:
         super()._begin()
@@ -158,12 +159,12 @@ class LeaderRegister(PrototypeRegister):
         self._counts = self._first_counts.tolist()
         self._marks = np.array([self._mark(at) for at in range(self._count)])
 
-    def _take(self, position: int, row: Floats) -> None:
+    def _take(self, position: int, feature: Floats) -> None:
         if position == self._count:
-            self._found(_unit(row), self.typical)
-            self._sums.append(np.zeros_like(row))
+            self._found(_unit(feature), self.typical)
+            self._sums.append(np.zeros_like(feature))
             self._counts.append(0.0)
-        self._sums[position] = self._sums[position] + _unit(row)
+        self._sums[position] = self._sums[position] + _unit(feature)
         self._counts[position] += 1
         self._prototypes[position] = _unit(self._sums[position])
         self._marks[position] = self._mark(position)
@@ -174,7 +175,7 @@ class LeaderRegister(PrototypeRegister):
         return (TRUST * self.typical + alike - min(count, 1)) / (TRUST + max(count - 1, 0))
 
 
-def _unit(rows: Floats) -> Floats:
-    """Rows (or one) at length 1; a row of zeros, which has no direction, stays."""
-    lengths = np.sqrt(np.square(rows).sum(axis=-1, keepdims=True))
-    return np.asarray(rows / np.where(lengths == 0, 1, lengths))
+def _unit(features: Floats) -> Floats:
+    """Features (or one) at length 1; a feature of zeros, which has no direction, stays."""
+    lengths = np.sqrt(np.square(features).sum(axis=-1, keepdims=True))
+    return np.asarray(features / np.where(lengths == 0, 1, lengths))

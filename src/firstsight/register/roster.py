@@ -1,6 +1,6 @@
-"""What every register of centres is: names, ids, centres by rank, and answers from where rows stand to them.
+"""What every register of centres is: names, ids, centres by rank, and answers from where features stand to them.
 
-How far a row is from a centre is the business of the kind of register, and of its index.
+How far a feature is from a centre is the business of the kind of register, and of its index.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,23 +22,24 @@ from firstsight.register.standing import Standing
 
 
 class Roster(Naming, ABC):
-    """Categories as balls around centres; a row outside every ball founds a new category.
+    """Categories as balls around centres; a feature outside every ball founds a new category.
 
-    A kind of register says what its rows are, what distances are, and where it looks rows up.
+    A kind of register says what its features are, what distances are, and where it looks features up.
     """
 
     kind: ClassVar[str]
-    stored: ClassVar[str]  # the type of a row's values in a log
+    stored: ClassVar[str]  # the type of a feature's values in a log
     distances: ClassVar[type[np.number[Any]]]
     confident: ClassVar[bool] = False
     learns: ClassVar[bool] = False  # where a centre is does not depend on the images that come
-    has_learned: ClassVar[bool] = False
+    unlearns: ClassVar[bool] = False
     radius: Any
+    _shared: bool  # whether a copy sees what this holds
 
     def __init__(self, names: Sequence[str], centres: NDArray[Any] | None, first: bool = False) -> None:
         """With `first` the oldest centre within the radius answers, else the nearest."""
         if (0 if centres is None else len(centres)) != len(names):
-            raise SettingsError(f"{len(names)} names need as many centres, one row each")
+            raise SettingsError(f"{len(names)} names need as many centres, one feature each")
         self._first = first
         Naming.__init__(self, names)
         self._known_centres = [] if centres is None else [Centre(c, n, n) for c, n in zip(centres, names, strict=True)]
@@ -55,82 +56,110 @@ class Roster(Naming, ABC):
     @property
     @abstractmethod
     def _chunk(self) -> int:
-        """Rows decided together while categories are born, each of which is compared with the rows to come."""
+        """Features decided together while categories are born, each of which is compared with the features to come."""
 
-    def _comparable(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Rows (or one) as the index compares them."""
-        return rows
+    def _comparable(self, features: NDArray[Any]) -> NDArray[Any]:
+        """Features (or one) as the index compares them."""
+        return features
 
     # ------------------------------------------------------------------ keeping
 
     @property
     def comparisons(self) -> int:
-        """How often a row was compared with a centre, or looked up, since the last rebuild."""
+        """How often a feature was compared with a centre, or looked up, since the last rebuild."""
         return self._index.comparisons
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing was founded since it began: it is what its header says."""
+        return self._centres.count == len(self._known_centres)
+
+    def copy(self) -> Self:
+        """Another register that answers the same; what both hold is copied when either founds a category."""
+        other = super().copy()
+        self._shared = other._shared = True
+        return other
 
     def known_centres(self) -> list[Centre]:
         return list(self._known_centres)
 
-    def row_bytes(self, row: NDArray[Any]) -> bytes:
-        return row.astype(self.stored).tobytes()
+    def feature_bytes(self, feature: NDArray[Any]) -> bytes:
+        return feature.astype(self.stored).tobytes()
 
     @classmethod
-    def row_from(cls, content: bytes) -> NDArray[Any]:
+    def feature_from(cls, content: bytes) -> NDArray[Any]:
         return np.frombuffer(content, dtype=cls.stored).astype(np.dtype(cls.stored).newbyteorder("="))
 
     def _known_as_text(self) -> list[list[str]]:
         """The known categories for a header."""
-        return [[c.category, self.row_bytes(c.row).hex()] for c in self._known_centres]
+        return [[c.category, self.feature_bytes(c.feature).hex()] for c in self._known_centres]
 
     @classmethod
     def _known_of(cls, header: Mapping[str, Any]) -> tuple[list[str], NDArray[Any] | None]:
         """The names and centres of the known categories in a header."""
-        rows = [cls.row_from(bytes.fromhex(row)) for _, row in header["known"]]
-        return [name for name, _ in header["known"]], np.stack(rows) if rows else None
+        features = [cls.feature_from(bytes.fromhex(feature)) for _, feature in header["known"]]
+        return [name for name, _ in header["known"]], np.stack(features) if features else None
 
     def rebuild(
         self,
         centres: Iterable[Centre],
         reserved: Iterable[str] = (),
         members: Iterable[tuple[NDArray[Any], str]] = (),
+        order: Sequence[str] = (),
+        learned: bytes | None = None,
     ) -> None:
         """Start again from these centres, given in order of rank: on a tie, and for `first`, the one before answers.
 
         A category may have several, and those of merged categories answer for another.
         """
         self._begin_names(reserved)
+        self._shared = False
         self._centres = self._no_centres()
         self._owner_of: list[int] = []  # the category each centre answers for, and
         self._home: list[int] = []  # the one it was made for
         self._merged = False
         if centres := list(centres):
-            rows, categories, homes = zip(*centres, strict=True)
-            self._append(self._comparable(np.stack(rows)), categories, homes)
+            features, categories, homes = zip(*centres, strict=True)
+            self._append(self._comparable(np.stack(features)), categories, homes)
         self._index = self._new_index()
 
-    def learn(self, row: NDArray[Any], category: str) -> None:
+    def learn(self, feature: NDArray[Any], category: str) -> None:
         """Centres stay where they are, whatever is in them."""
 
-    def _found(self, row: NDArray[Any]) -> str:
-        """Make a row, as it is compared, the centre of a new category."""
+    def unlearn(self, feature: NDArray[Any], category: str) -> None:
+        """Nor do they go back."""
+
+    def redirect(self, category: str, to: str) -> None:
+        """A register of centres is built again where categories are merged."""
+        raise NotImplementedError
+
+    def learned(self) -> bytes | None:
+        return None
+
+    def _found(self, feature: NDArray[Any]) -> str:
+        """Make a feature, as it is compared, the centre of a new category."""
         name = self.next_name()
-        self._append(row[None], [name], [name])
+        if self._shared:
+            self._centres = self._centres.copy()
+            self._index = self._index.copy(self._centres)
+            self._owner_of, self._home, self._shared = list(self._owner_of), list(self._home), False
+        self._append(feature[None], [name], [name])
         self._index.add(self._centres.count - 1)
         return name
 
-    def _append(self, rows: NDArray[Any], categories: Sequence[str], homes: Sequence[str]) -> None:
+    def _append(self, features: NDArray[Any], categories: Sequence[str], homes: Sequence[str]) -> None:
         owner = [self._position_of(category) for category in categories]
         home = [self._position_of(name) for name in homes]
-        self._centres.extend(rows, owner, [each < self.known for each in home])
+        self._centres.extend(features, owner, [each < self.known for each in home])
         self._owner_of += owner
         self._home += home
         self._merged |= owner != home
 
     # ------------------------------------------------------------------ answering
 
-    def match(self, row: NDArray[Any]) -> Assignment:
-        """What this row is; changes nothing."""
-        nearest, distance, second, second_distance, chosen, apart = self._index.find(self._comparable(row))
+    def match(self, feature: NDArray[Any], without: str | None = None) -> Assignment:
+        """What this feature is; changes nothing. No category has learned anything to be asked `without`."""
+        nearest, distance, second, second_distance, chosen, apart = self._index.find(self._comparable(feature))
         if not self._first:
             chosen, apart = (nearest if distance <= self.radius else -1), distance
         owner = self._owner_of
@@ -150,38 +179,38 @@ class Roster(Naming, ABC):
             via=self.names[home] if home != category else None,
         )
 
-    def assign(self, row: NDArray[Any]) -> Assignment:
+    def assign(self, feature: NDArray[Any]) -> Assignment:
         """Match, and register a new category when nothing matches."""
-        answer = self.match(row)
+        answer = self.match(feature)
         if answer.category is not None:
             return answer
-        return replace(answer, category=self._found(self._comparable(row)), created=True)
+        return replace(answer, category=self._found(self._comparable(feature)), created=True)
 
-    def assign_many(self, rows: NDArray[Any]) -> Assignments:
-        """Exactly what assigning the rows one by one gives, new categories included."""
-        rows = self._comparable(rows)
-        whole = Standing(len(rows), self._reach, self.distances)
+    def assign_many(self, features: NDArray[Any]) -> Assignments:
+        """Exactly what assigning the features one by one gives, new categories included."""
+        features = self._comparable(features)
+        whole = Standing(len(features), self._reach, self.distances)
         founders: list[tuple[int, int]] = []
         start, size = 0, self._chunk
-        while start < len(rows):
-            chunk = rows[start : start + size]
+        while start < len(features):
+            chunk = features[start : start + size]
             standing = self._index.look_up(chunk)
             born = self._found_all(chunk, standing)
-            founders += [(start + row, centre) for row, centre in born]
+            founders += [(start + feature, centre) for feature, centre in born]
             whole.put(slice(start, start + size), standing)
             start, size = start + size, self._chunk if born else min(2 * size, 16 * self._chunk)
         return self._assignments(whole, founders)
 
-    def _found_all(self, rows: NDArray[Any], standing: Standing) -> list[tuple[int, int]]:
-        """Found a category for every row nothing answers, in turn: (row, its centre). Each takes part from then on."""
+    def _found_all(self, features: NDArray[Any], standing: Standing) -> list[tuple[int, int]]:
+        """Found a category for every feature nothing answers, in turn; each takes part from then on."""
         founders: list[tuple[int, int]] = []
         start = 0
         while len(unmatched := np.flatnonzero(self._chosen(standing)[start:] < 0)):
             founder = start + int(unmatched[0])
-            self._found(rows[founder])
+            self._found(features[founder])
             founders.append((founder, self._centres.count - 1))
             start = founder + 1
-            self._index.update(standing, rows, start)
+            self._index.update(standing, features, start)
         return founders
 
     @property
@@ -189,13 +218,13 @@ class Roster(Naming, ABC):
         return self.radius if self._first else None
 
     def _chosen(self, standing: Standing) -> NDArray[np.int32]:
-        """The centre that answers each row, -1 for none."""
+        """The centre that answers each feature, -1 for none."""
         if self._first:
             return standing.first
         return np.where(standing.distance <= self.radius, standing.nearest, np.int32(-1))
 
     def _assignments(self, standing: Standing, founders: list[tuple[int, int]]) -> Assignments:
-        """Word what stands about every row; the founders answer for themselves."""
+        """Word what stands about every feature; the founders answer for themselves."""
         owner, chosen = self._centres.owner, self._chosen(standing)
         distance = standing.distance
         if self._first:
@@ -207,8 +236,8 @@ class Roster(Naming, ABC):
         home = np.append(np.asarray(self._home, dtype=np.int32), np.int32(-1))[chosen] if self._merged else category
         created = np.zeros(len(chosen), dtype=bool)
         if founders:
-            rows, centres = (list(column) for column in zip(*founders, strict=True))
-            category[rows], created[rows] = owner[centres], True
+            features, centres = (list(column) for column in zip(*founders, strict=True))
+            category[features], created[features] = owner[centres], True
         return Assignments(
             names=self.names,
             known=self.known,

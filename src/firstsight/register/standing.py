@@ -1,4 +1,4 @@
-"""How rows stand to the centres there are: the two nearest of different categories, and the first within reach."""
+"""How features stand to the centres there are: the two nearest of different categories, and the first within reach."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Distances: TypeAlias = NDArray[Any]  # int16 where bits are counted, else float6
 
 
 class Place(NamedTuple):
-    """How one row stands: as `Standing`, in plain numbers."""
+    """How one feature stands: as `Standing`, in plain numbers."""
 
     nearest: int
     distance: float
@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
 
 class Standing:
-    """One entry per row: positions of centres (-1 for none) and their distances.
+    """One entry per feature: positions of centres (-1 for none) and their distances.
 
     Centres join in order of rank, so on a tie the one that joined before stays. `owner` gives the category of
     every centre; its last entry is -1, so that nobody's centre (-1) is nobody's. With `reach` the first centre
@@ -83,6 +83,14 @@ class Standing:
             if name != "reach":
                 setattr(taken, name, getattr(self, name)[at])
         return taken
+
+    def copy(self) -> Standing:
+        """The same entries, to be changed on their own."""
+        copied = self.take(slice(None))
+        for name in self.__slots__:
+            if name != "reach":
+                setattr(copied, name, getattr(copied, name).copy())
+        return copied
 
     def put(self, at: slice, other: Standing) -> None:
         """Replace a stretch of entries."""

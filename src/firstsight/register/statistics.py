@@ -1,10 +1,10 @@
-"""The register of sufficient statistics: a category is how many rows it has and their sum.
+"""The register of sufficient statistics: a category is how many features it has and their sum.
 
-In the space of the rows a category's images lie around its mean with variance W, and means lie around the origin with
-variance B, each dimension for itself (probabilistic linear discriminant analysis). With n rows of sum s the mean is
-Gaussian: precision 1/B + n/W, expectation (s/W) / (1/B + n/W). A row is weighed by its density under every category,
-times how many rows that has up to a limit, against its density under a category nothing is known of, times the
-concentration.
+In the space of the features a category's images lie around its mean with variance W, and means lie around the origin
+with variance B, each dimension for itself (probabilistic linear discriminant analysis). With n features of sum s the
+mean is Gaussian: precision 1/B + n/W, expectation (s/W) / (1/B + n/W). A feature is weighed by its density under every
+category, times how many features that has up to a limit, against its density under a category nothing is known of,
+times the concentration.
 """
 
 from __future__ import annotations
@@ -13,20 +13,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isnan
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import ModelError
-from firstsight.core.protocols import Assignment
-from firstsight.register.learning import Floats, LearningRegister, as_text, from_text, posterior
+from firstsight.core.protocols import Centre
+from firstsight.register.exact import Steps, Whole
+from firstsight.register.learning import Floats, LearningRegister, posterior
+from firstsight.register.naming import Naming
+from firstsight.register.numbers import as_json, as_text, from_json, from_text
+from firstsight.register.stack import Stack
 
 Places: TypeAlias = NDArray[np.intp]
 
 BLOCK = 512  # categories compared with all others at once
-PAGE = 1024  # rows taken in at once
-ENOUGH = 16.0  # rows a category learns from, before it knows what it is
+PAGE = 1024  # features taken in at once
+ENOUGH = 16.0  # features a category learns from, before it knows what it is
 ROOM = 64  # categories there is room for at first; doubled as needed
 
 
@@ -34,9 +38,9 @@ ROOM = 64  # categories there is room for at first; doubled as needed
 class Spread:
     """What is known of categories before any is seen.
 
-    `trusted` is how many rows' worth the mean of a category is believed at most: images of one category come in
-    groups that differ (poses, plumages), so its mean is never as certain as so many independent rows would make it.
-    `enough` is how many rows a category learns from: it then knows what it is, and would only drift towards its
+    `trusted` is how many features' worth the mean of a category is believed at most: images of one category come in
+    groups that differ (poses, plumages), so its mean is never as certain as so many independent features would make it.
+    `enough` is how many features a category learns from: it then knows what it is, and would only drift towards its
     neighbours by answers that are wrong. What people say of an image is learned always. `sharpness` turns log odds
     into calibrated ones.
     """
@@ -55,18 +59,18 @@ class Spread:
             raise ModelError("the spread of its categories is not made of numbers above 0", "fit the model again")
 
     def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
-        """Expectation and variance of the means of categories with so many rows (K,) of these sums (K, D)."""
+        """Expectation and variance of the means of categories with so many features (K,) of these sums (K, D)."""
         counts, sums = self.believed(counts, sums)
         variance = 1 / (1 / self.between + counts[:, None] / self.within)
         return variance * sums / self.within, variance
 
     def believed(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
-        """Counts and sums as if no category had more rows than are trusted, with the same mean."""
+        """Counts and sums as if no category had more features than are trusted, with the same mean."""
         share = np.minimum(1, self.trusted / np.maximum(counts, 1))
         return np.minimum(counts, self.trusted), sums * share[:, None]
 
     def evidence(self, counts: Floats, sums: Floats) -> Floats:
-        """Log marginal likelihood of the rows of each category, less what it has in all categories."""
+        """Log marginal likelihood of the features of each category, less what it has in all categories."""
         gain = counts[:, None] * self.between / self.within
         terms = sums**2 * self.between / self.within**2 / (1 + gain) - np.log1p(gain)
         return 0.5 * np.asarray(terms.sum(axis=1))
@@ -76,20 +80,20 @@ class Spread:
         result = np.empty((len(some), len(others)))
         for one in np.unique(counts[some]):
             for other in np.unique(counts[others]):
-                rows, columns = np.flatnonzero(counts[some] == one), np.flatnonzero(counts[others] == other)
+                features, columns = np.flatnonzero(counts[some] == one), np.flatnonzero(counts[others] == other)
                 gain = (one + other) * self.between / self.within
                 weight = self.between / self.within**2 / (1 + gain)
-                left, right = sums[some[rows]], sums[others[columns]]
+                left, right = sums[some[features]], sums[others[columns]]
                 squares = (left**2 @ weight)[:, None] + right**2 @ weight + 2 * (left * weight) @ right.T
-                result[np.ix_(rows, columns)] = 0.5 * (squares - np.log1p(gain).sum())
+                result[np.ix_(features, columns)] = 0.5 * (squares - np.log1p(gain).sum())
         return result
 
 
 class StatisticsRegister(LearningRegister):
-    """Categories as counts and sums of rows; the most probable one answers, or a new one.
+    """Categories as counts and sums of features; the most probable one answers, or a new one.
 
     A distance is the log odds of a new category against this one, so 0 is where both are as probable and the radius
-    is the dial between splitting (below 0) and merging (above). Everything is kept in float64; a merge is an addition.
+    is the dial between splitting (below 0) and merging (above). Sums are exact; a merge is an addition.
 
     >>> spread = Spread(within=np.ones(2), between=np.full(2, 25.0), concentration=0.0)
     >>> means = np.array([[0, 0], [9, 0]])
@@ -102,6 +106,7 @@ class StatisticsRegister(LearningRegister):
 
     kind = "statistics"
     confident = True
+    unlearns = True
 
     def __init__(
         self,
@@ -113,6 +118,7 @@ class StatisticsRegister(LearningRegister):
     ) -> None:
         self.spread = spread
         self._first = np.asarray(counts, dtype=np.float64), np.asarray(sums, dtype=np.float64)
+        self._steps = Steps(np.sqrt(spread.within + spread.between))
         centres = self._first[1] / np.maximum(self._first[0], 1)[:, None]
         super().__init__(names, centres, radius)
 
@@ -120,14 +126,14 @@ class StatisticsRegister(LearningRegister):
         spread = self.spread
         return {
             "kind": self.kind,
-            "radius": self.radius,
+            "radius": as_json(self.radius),
             "known": self.names[: self.known],
             "within": as_text(spread.within),
             "between": as_text(spread.between),
             "concentration": spread.concentration,
             "trusted": spread.trusted,
             "sharpness": spread.sharpness,
-            "enough": spread.enough,
+            "enough": as_json(spread.enough),
             "counts": as_text(self._first[0]),
             "sums": as_text(self._first[1]),
         }
@@ -136,28 +142,26 @@ class StatisticsRegister(LearningRegister):
     def of(cls, header: Mapping[str, Any]) -> StatisticsRegister:
         """The register a header describes, holding its known categories."""
         within, between = from_text(header["within"]), from_text(header["between"])
-        enough = header.get("enough", np.inf)  # older files learn on
-        spread = Spread(within, between, header["concentration"], header["trusted"], header["sharpness"], enough)
+        dials = header["concentration"], header["trusted"], header["sharpness"], from_json(header["enough"])
+        spread = Spread(within, between, *dials)
         counts, sums = from_text(header["counts"]), from_text(header["sums"]).reshape(-1, len(within))
-        return cls(spread, header["known"], counts, sums, header["radius"])
+        return cls(spread, header["known"], counts, sums, from_json(header["radius"]))
 
     @property
     def counts(self) -> Floats:
-        """How many rows every category has learned from, in order of `names`."""
+        """How many features every category has learned from, in order of `names`."""
         return self._counts[: len(self.names)]
 
     @property
     def sums(self) -> Floats:
-        """The sum of those rows."""
-        return self._sums[: len(self.names)]
+        """The sum of those features."""
+        return self._steps.values(np.array(self._sums)).reshape(-1, self._weights.width)
 
     def alike(self) -> Iterator[tuple[str, str, float]]:
         """Pairs of categories that are rather one than two, not both known, with the log of that Bayes factor."""
         counts, sums = self.spread.believed(self.counts, self.sums)
         alone = self.spread.evidence(counts, sums)
-        here = np.array(
-            [i for i in np.flatnonzero(self.counts) if self.names[i] not in self._stands_for], dtype=np.intp
-        )
+        here = np.array([i for i in np.flatnonzero(self.counts) if self.names[i] not in self._merged], dtype=np.intp)
         for start in range(0, len(here), BLOCK):
             news = here[start : start + BLOCK]
             news = news[news >= self.known]
@@ -165,18 +169,105 @@ class StatisticsRegister(LearningRegister):
             for new, other in zip(*np.nonzero((factors > 0) & (here < news[:, None])), strict=True):
                 yield self.names[here[other]], self.names[news[new]], float(factors[new, other])
 
-    def match_without(self, row: NDArray[Any], category: str) -> Assignment:
-        """What a row that this category learned from would be, had it come only now. Changes nothing."""
-        at = self._position_of(category)
-        before = self._counts[at], self._sums[at].copy()
-        self._counts[at] -= 1
-        self._sums[at] -= self._checked(row)
-        self._renew(slice(at, at + 1))
-        try:
-            return self.match(row)
-        finally:
-            self._counts[at], self._sums[at] = before
-            self._renew(slice(at, at + 1))
+    # ------------------------------------------------------------------ learning
+
+    def copy(self) -> Self:
+        other = Naming.copy(self)
+        for name in ("_own_counts", "_own_sums", "_into", "_taught", "_sums", "_counts", "_offsets", "_kind"):
+            setattr(other, name, getattr(self, name).copy())
+        other._weights, other._kinds = self._weights.copy(), self._kinds.copy()
+        other._merged, other._kin = dict(self._merged), {}
+        return other
+
+    def rebuild(
+        self,
+        centres: Iterable[Centre],
+        reserved: Iterable[str] = (),
+        members: Iterable[tuple[NDArray[Any], str]] = (),
+        order: Sequence[str] = (),
+        learned: bytes | None = None,
+    ) -> None:
+        """As any register that learns. In the `order` of founding given, categories have the places they always had.
+
+        That, and exact sums, is why it answers to the bit as the one that `learned` so much, or these features.
+        """
+        super().rebuild(centres, reserved)
+        for name in order:
+            self._position_of(name)
+        for home, category in self._merged.items():
+            self._into[self._position_of(home)] = self._position_of(category)
+        if learned is not None:
+            whole = np.frombuffer(learned, dtype="<i8").reshape(len(self.names), -1)
+            self._teach(whole[:, 0].astype(np.int64), whole[:, 1:].astype(np.int64))
+        self._learn_all(members)
+
+    def learned(self) -> bytes:
+        """Of every category in order of position: how many features it was taught, and their sum in whole steps."""
+        counts = np.array(self._own_counts, dtype="<i8")[:, None]
+        sums = np.array(self._own_sums, dtype="<i8").reshape(-1, self._weights.width)
+        return np.concatenate([counts, sums], axis=1).tobytes()
+
+    def learn(self, feature: NDArray[Any], category: str) -> None:
+        self._take(self._position_of(category), self._checked(feature))
+
+    def unlearn(self, feature: NDArray[Any], category: str) -> None:
+        """A feature that was learned is not in this category after all: nothing is left of it, to the bit."""
+        self._renew([self._add(self._position_of(category), -1, -self._steps.whole(self._checked(feature)))])
+
+    def redirect(self, category: str, to: str) -> None:
+        """What a category was taught, in the stream and by people, counts for another from now on, or for itself."""
+        at, old = self._position_of(category), self._into[self._position_of(category)]
+        new = self._position_of(to)
+        for position, sign in ((old, -1), (new, 1)):
+            self._taught[position] += sign * self._own_counts[at]
+            self._sums[position] = self._steps.check(self._sums[position] + sign * self._own_sums[at])
+        self._renew([old, new])
+        self._into[at] = new
+        self._merged.pop(category, None)
+        if to != category:
+            self._merged[category] = to
+        self._kin = {}
+
+    def _add(self, at: int, count: int, whole: Whole) -> int:
+        """A category is taught, or taught less; where that counts, and is to be renewed."""
+        to = self._into[at]
+        added = self._steps.check(self._sums[to] + whole)
+        self._own_counts[at] += count
+        self._own_sums[at] = self._own_sums[at] + whole
+        self._taught[to] += count
+        self._sums[to] = added
+        self.fresh = False
+        return to
+
+    def _learn_all(self, members: Iterable[tuple[NDArray[Any], str]]) -> None:
+        """As one by one, which the order does not matter to, but faster."""
+        counts, sums = np.zeros(0, dtype=np.int64), np.zeros((0, self._weights.width), dtype=np.int64)
+        members = iter(members)
+        while page := list(islice(members, PAGE)):
+            whole = self._steps.whole(np.stack([self._checked(feature) for feature, _ in page]))
+            at = np.array([self._position_of(category) for _, category in page])
+            more = len(self.names) - len(counts)
+            counts = np.concatenate([counts, np.zeros(more, dtype=np.int64)])
+            sums = np.concatenate([sums, np.zeros((more, sums.shape[1]), dtype=np.int64)])
+            np.add.at(counts, at, 1)
+            np.add.at(sums, at, whole)
+        self._teach(counts, sums)
+
+    def _teach(self, counts: Whole, sums: Whole) -> None:
+        """What categories were taught, by position."""
+        changed = {self._add(at, int(counts[at]), sums[at]) for at in np.flatnonzero(counts).tolist()}
+        if changed:
+            self._renew(sorted(changed))
+
+    def _take(self, position: int, feature: Floats) -> None:
+        self._renew([self._add(position, 1, self._steps.whole(feature))])
+
+    def _take_in(self, position: int, via: int, feature: Floats) -> None:
+        """What came by way of a merged category goes back with it, should that be undone."""
+        self._take(via if via >= 0 else position, feature)
+
+    def _learns_on(self, position: int) -> bool:
+        return bool(self._counts[position] < self.spread.enough)
 
     # ------------------------------------------------------------------ deciding
 
@@ -185,81 +276,99 @@ class StatisticsRegister(LearningRegister):
         total = self.spread.within + self.spread.between
         self._new_precision = 1 / total
         self._new_offset = 0.5 * np.log(total).sum()
-        self._counts, self._sums = np.zeros(0), np.zeros((0, len(total)))
-        self._weights, self._offsets = np.zeros((0, len(total))), np.zeros(0)
-        self._kinds, self._kind = _Kinds(len(total)), np.zeros(0, dtype=np.intp)
+        # by position: what a category was taught since it began, where that counts (itself, or what it was merged
+        # into), how many features count here so, and the sum of all that do, in whole steps
+        self._own_counts, self._into, self._taught = [0] * len(counts), list(range(len(counts))), [0] * len(counts)
+        nothing = np.zeros(len(total), dtype=np.int64)
+        self._own_sums, self._sums = [nothing] * len(counts), list(self._steps.sums(sums))
+        self._counts, self._offsets, self._kind = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
+        self._weights, self._kinds = Stack(len(total)), _Kinds(len(total))
         self._make_room(len(counts))
-        self._counts[: len(counts)], self._sums[: len(counts)] = counts, sums
         if len(counts):
-            self._renew(slice(0, len(counts)))
+            self._renew(list(range(len(counts))))
 
-    def distances(self, row: Floats) -> Floats:
-        """Log odds of a new category against each: one product of a matrix with the row.
+    def distances(self, feature: Floats) -> Floats:
+        """Log odds of a new category against each: one product of a matrix with the feature.
 
         Kinds are summed up each for itself: the last digits of a product depend on the order in which they were met.
         """
-        count, squares = len(self.names), row * row
-        known = self._weights[:count] @ row + self._offsets[:count]
+        count, squares = len(self.names), feature * feature
+        known = self._weights.product(feature, count) + self._offsets[:count]
         known -= 0.5 * (self._kinds.precisions * squares).sum(axis=1)[self._kind[:count]]
-        new = self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset
-        return np.asarray(new - known)
+        return np.asarray(self._new(squares) - known)
 
-    def _learns_on(self, position: int) -> bool:
-        return position >= len(self._counts) or bool(self._counts[position] < self.spread.enough)
+    def _distances(self, feature: Floats, without: str | None) -> Floats:
+        distances = self.distances(feature)
+        if without is not None:
+            at = self._position[without]
+            whole = self._sums[at] - self._steps.whole(feature)
+            weights, offset, precision = self._density(self._counts[at : at + 1] - 1, self._steps.values(whole)[None])
+            squares = feature * feature
+            known = weights[0] @ feature + offset[0] - 0.5 * (precision[0] * squares).sum()
+            distances[at] = self._new(squares) - known
+        return distances
+
+    def _new(self, squares: Floats) -> float:
+        return float(self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset)
 
     def _confidence(self, distances: Floats, chosen: int) -> float:
         """The posterior probability of the answer, among all categories and a new one."""
         return posterior(distances, self.radius, chosen, self.spread.sharpness)
 
-    def _learn_all(self, members: Iterable[tuple[NDArray[Any], str]]) -> None:
-        """As one by one, to the bit: sums are added up in the same order."""
-        members = iter(members)
-        while page := list(islice(members, PAGE)):
-            rows = np.stack([self._checked(row) for row, _ in page])
-            at = np.array([self._position_of(category) for _, category in page])
-            self._make_room(len(self.names))
-            np.add.at(self._counts, at, 1)
-            np.add.at(self._sums, at, rows)
-        if len(self.names):
-            self._renew(slice(0, len(self.names)))
-
-    def _take(self, position: int, row: Floats) -> None:
-        self._make_room(position + 1)
-        self._counts[position] += 1
-        self._sums[position] += row
-        self._renew(slice(position, position + 1))
-
-    def _renew(self, which: slice) -> None:
-        """The log density of a row is a polynomial of its values; its coefficients, for some categories.
+    def _density(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats, Floats]:
+        """The log density of a feature is a polynomial of its values: its coefficients, for some categories.
 
         Those of the squares are the same for all categories whose means are believed alike.
         """
-        mean, variance = self.spread.posterior(self._counts[which], self._sums[which])
+        mean, variance = self.spread.posterior(counts, sums)
         precision = 1 / (variance + self.spread.within)
-        believed = np.minimum(self._counts[which], self.spread.trusted)
-        self._kind[which] = [self._kinds.of(*each) for each in zip(believed.tolist(), precision, strict=True)]
-        self._weights[which] = precision * mean
-        with np.errstate(divide="ignore"):  # a category without rows cannot answer
-            size = np.log(np.minimum(self._counts[which], self.spread.enough))
-        self._offsets[which] = size - 0.5 * (precision * mean**2 - np.log(precision)).sum(axis=1)
+        with np.errstate(divide="ignore"):  # a category without features cannot answer
+            size = np.log(np.minimum(counts, self.spread.enough))
+        return precision * mean, size - 0.5 * (precision * mean**2 - np.log(precision)).sum(axis=1), precision
+
+    def _renew(self, which: list[int]) -> None:
+        counts = np.array([self._taught[at] + (self._first[0][at] if at < self.known else 0.0) for at in which])
+        sums = self._steps.values(np.array([self._sums[at] for at in which]))
+        weights, self._offsets[which], precision = self._density(counts, sums)
+        self._counts[which] = counts
+        believed = np.minimum(counts, self.spread.trusted).tolist()
+        self._kind[which] = [self._kinds.of(*each) for each in zip(believed, precision, strict=True)]
+        for at, line in zip(which, weights, strict=True):
+            self._weights.put(at, line)
+
+    def _position_of(self, name: str) -> int:
+        position = super()._position_of(name)
+        if position == len(self._into):
+            nothing = np.zeros(self._weights.width, dtype=np.int64)
+            self._own_counts.append(0)
+            self._taught.append(0)
+            self._into.append(position)
+            self._own_sums.append(nothing)
+            self._sums.append(nothing)
+            self._make_room(position + 1)
+        return position
 
     def _make_room(self, count: int) -> None:
+        self._weights.make_room(count)
         missing = count - len(self._counts)
         if missing > 0:
             more = max(missing, len(self._counts), ROOM)
             self._counts = np.concatenate([self._counts, np.zeros(more)])
             self._offsets = np.concatenate([self._offsets, np.full(more, -np.inf)])
-            self._sums = np.concatenate([self._sums, np.zeros((more, self._sums.shape[1]))])
-            self._weights = np.concatenate([self._weights, np.zeros((more, self._weights.shape[1]))])
             self._kind = np.concatenate([self._kind, np.zeros(more, dtype=np.intp)])
 
 
 class _Kinds:
-    """The precisions there are, by how many rows' worth a mean is believed: few, however many categories."""
+    """The precisions there are, by how many features' worth a mean is believed: few, however many categories."""
 
     def __init__(self, width: int) -> None:
         self.precisions = np.zeros((0, width))
         self._at: dict[float, int] = {}
+
+    def copy(self) -> _Kinds:
+        other = _Kinds(0)
+        other.precisions, other._at = self.precisions, dict(self._at)
+        return other
 
     def of(self, believed: float, precision: Floats) -> int:
         if believed not in self._at:

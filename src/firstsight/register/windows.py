@@ -1,8 +1,8 @@
-"""The register of Gaussians made of the last rows, behind a classifier that answers where it is sure (AGE's rule).
+"""The register of Gaussians made of the last features, behind a classifier that answers where it is sure (AGE's rule).
 
-A row holds a point and the classifier's probability of every known category. Where the most probable one reaches that
-category's threshold, it answers, and nothing is learned. Every other point is weighed by Gaussians, one per category,
-known or new.
+A feature holds a point and the classifier's probability of every known category. Where the most probable one reaches
+that category's threshold, it answers, and nothing is learned. Every other point is weighed by Gaussians, one per
+category, known or new.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.register.learning import Floats, LearningRegister, as_text, from_text
+from firstsight.register.learning import Floats, LearningRegister
+from firstsight.register.numbers import as_json, as_text, from_json, from_text
 
-WINDOW = 20  # rows a category remembers
-SHARED = 2.0  # rows that the shared covariance is worth
+WINDOW = 20  # features a category remembers
+SHARED = 2.0  # features that the shared covariance is worth
 LEAST = 1e-5  # variance in every direction
 
 
 class WindowRegister(LearningRegister):
     """A category is the mean and the covariance of its last 20 points, which is drawn to the one all share.
 
-    A distance is -2 log density, measured from the peak of a new category's: 0 where a founder is. A row the
+    A distance is -2 log density, measured from the peak of a new category's: 0 where a founder is. A feature the
     classifier is sure of is nearer to that category than to all others, and within any radius.
     """
 
@@ -48,7 +49,7 @@ class WindowRegister(LearningRegister):
     def header(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
-            "radius": self.radius,
+            "radius": as_json(self.radius),
             "known": self.names[: self.known],
             "shared": as_text(self.shared),
             "thresholds": as_text(self.thresholds),
@@ -64,7 +65,7 @@ class WindowRegister(LearningRegister):
         points = from_text(header["points"]).reshape(-1, width)
         windows = np.split(points, np.cumsum(header["sizes"])[:-1])
         thresholds = from_text(header["thresholds"])
-        return cls(header["known"], windows, shared.reshape(width, width), thresholds, header["radius"])
+        return cls(header["known"], windows, shared.reshape(width, width), thresholds, from_json(header["radius"]))
 
     def _begin(self) -> None:
         width = len(self.shared)
@@ -74,32 +75,30 @@ class WindowRegister(LearningRegister):
         self._peak = float(np.linalg.slogdet(self._covariance(np.zeros((1, width))))[1])
         for points in self._first:
             self._found()
-            self._windows[-1].extend(points)
+            self._windows[-1] = list(points)
             self._renew(len(self._windows) - 1)
 
-    def distances(self, row: Floats) -> Floats:
+    def distances(self, feature: Floats) -> Floats:
         """A log density is a polynomial of a point's products and values: one product with a matrix for all."""
-        n, point = len(self._windows), row[: len(self.shared)]
+        n, point = len(self._windows), feature[: len(self.shared)]
         terms = np.concatenate([point[self._pairs[0]] * point[self._pairs[1]], point])
         distances: Floats = self._weights[:n] @ terms + self._offsets[:n]
-        sure = self._sure(row)
+        sure = self._sure(feature)
         if sure >= 0:
             distances[sure] = min(float(distances.min()), self.radius) - 1
         return distances
 
-    def _take(self, position: int, row: Floats) -> None:
+    def _take(self, position: int, feature: Floats) -> None:
         if position == len(self._windows):
             self._found()
-        elif position == self._sure(row):
+        elif position == self._sure(feature):
             return
-        window = self._windows[position]
-        window.append(row[: len(self.shared)])
-        del window[:-WINDOW]
+        self._windows[position] = [*self._windows[position], feature[: len(self.shared)]][-WINDOW:]
         self._renew(position)
 
-    def _sure(self, row: Floats) -> int:
+    def _sure(self, feature: Floats) -> int:
         """The category the classifier is sure of, or -1."""
-        chances = row[len(self.shared) :]
+        chances = feature[len(self.shared) :]
         best = int(chances.argmax())
         return best if chances[best] >= self.thresholds[best] else -1
 

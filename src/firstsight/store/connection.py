@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from firstsight.core.errors import DiskError, StoreError
+from firstsight.core.errors import Damaged, DiskError, Locked, ReadOnly
 from firstsight.core.files import FileLock, disk_errors
 
 Sync = Literal["full", "normal"]
@@ -19,7 +19,6 @@ DISK = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_PERM,
 )
-RESTORE = "restore it from a backup; what is left of it has not been touched"
 
 
 class Still(sqlite3.Connection):
@@ -50,7 +49,7 @@ def connect(path: Path, mode: str, sync: Sync) -> sqlite3.Connection:
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise
         if (wal := beside(path, "-wal")).exists() and wal.stat().st_size:
-            raise StoreError(
+            raise Locked(
                 f"{path} cannot be read: its last events are in {wal.name}, which needs a folder that can be written",
                 "close whatever writes it, or copy both files to a folder of yours",
             ) from None
@@ -62,9 +61,10 @@ def locked(path: Path, wait: float) -> FileLock:
     lock = FileLock(beside(path, "-lock"))
     if not lock.acquire(wait):
         still = f"still, after {wait:g} s, " if wait else ""
-        raise StoreError(
+        raise Locked(
             f"{path} is {still}being written by another process ({lock.holder() or 'which does not say its name'})",
-            "wait for it to end, or for a while with --wait SECONDS; reading is possible meanwhile",
+            "wait for it to end; reading is possible meanwhile",
+            hint="wait",
         )
     return lock
 
@@ -75,12 +75,12 @@ def beside(path: Path, ending: str) -> Path:
     return real.with_name(real.name + ending)
 
 
-def damaged(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path} is damaged: {what}", RESTORE)
+def damaged(path: Path | str, what: str) -> Damaged:
+    return Damaged(f"{path} is damaged: {what}", "restore it from a backup", hint="damaged", log=path)
 
 
 @contextmanager
-def sound(path: Path) -> Iterator[None]:
+def sound(path: Path | str) -> Iterator[None]:
     """What a file says in good order but cannot be, such as an image in a category that is not there, as an error."""
     try:
         yield
@@ -97,7 +97,7 @@ def errors(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # the rest says which I/O error
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StoreError(f"{path} is locked by another program", "close that, then try again") from None
+            raise Locked(f"{path} is locked by another program", "close that, then try again") from None
         if code not in DISK:
             raise damaged(path, str(error)) from None
         raise DiskError(
@@ -105,10 +105,9 @@ def errors(path: Path) -> Iterator[None]:
             "free some space or make the file writable, then go on: everything acknowledged so far is there",
         ) from None
     except sqlite3.ProgrammingError as error:  # not the file's fault: it was closed, or is used by two threads at once
-        raise StoreError(f"{path}: {error}", "open it again") from None
+        raise ReadOnly(f"{path}: {error}", "open it again") from None
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-            raise StoreError(
-                f"{path} is not a register of Firstsight, or its first bytes are damaged", RESTORE
-            ) from None
+            what = f"{path} is not a register of Firstsight, or its first bytes are damaged"
+            raise Damaged(what, "restore it from a backup", hint="damaged", log=path) from None
         raise damaged(path, str(error)) from None

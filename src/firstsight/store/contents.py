@@ -1,11 +1,11 @@
 """Which images have a given content, found by the first bytes of its digest; 16 bytes of memory an image.
 
-Filled from events that were verified, so that no damaged index of a file can hide one.
+One index serves all catalogues that grew from one: who asks says up to which image. Threads may ask while one adds.
 """
 
 from __future__ import annotations
 
-from array import array
+from threading import RLock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,37 +14,52 @@ RECENT = 50_000  # images looked up in a dictionary before all are sorted again
 
 
 class Contents:
-    """Numbers of images by the first eight bytes of their digests: sorted arrays, and a dictionary for the latest."""
+    """Numbers of images by the first eight bytes of their digests: sorted arrays, and a dictionary for the latest.
 
-    def __init__(self) -> None:
-        self._keys = array("Q")
-        self._numbers = array("q")
-        self._sorted_keys: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
-        self._sorted_numbers: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        self._recent: dict[int, list[int]] = {}
-        self._covered = 0  # images that are in the sorted arrays or the dictionary
+    What it starts with is sorted when it is first asked.
+    """
 
-    def add(self, number: int, content: bytes) -> None:
-        self._keys.append(_key(content))
-        self._numbers.append(number)
+    def __init__(self, keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> None:
+        recent: dict[int, tuple[int, ...]] = {}
+        self._state = keys, numbers, recent  # one value, so that it is read at one moment
+        self._in_order = len(keys) == 0
+        self._turn = RLock()
 
-    def candidates(self, content: bytes) -> list[int]:
-        """The images whose digest begins like this one, oldest first."""
-        self._cover()
-        key = np.uint64(_key(content))
-        start, stop = (int(self._sorted_keys.searchsorted(key, side)) for side in ("left", "right"))
-        return [*self._sorted_numbers[start:stop].tolist(), *self._recent.get(int(key), ())]
+    def add(self, number: int, key: int) -> None:
+        keys, numbers, recent = self._state
+        several = recent.get(key, ())
+        if number not in several:  # it may be told twice, where the first time was broken off
+            recent[key] = (*several, number)
+        if len(recent) > RECENT:
+            with self._turn:
+                keys, numbers, recent = self._state
+                late = [(k, n) for k, several in recent.items() for n in several]
+                keys = np.concatenate([keys, np.array([k for k, _ in late], dtype=np.uint64)])
+                numbers = np.concatenate([numbers, np.array([n for _, n in late], dtype=np.int64)])
+                self._state = (*_sorted(keys, numbers), {})
+                self._in_order = True
 
-    def _cover(self) -> None:
-        if len(self._keys) - len(self._sorted_keys) > RECENT:
-            keys = np.array(self._keys, dtype=np.uint64)
-            order = keys.argsort(kind="stable")
-            self._sorted_keys, self._sorted_numbers = keys[order], np.array(self._numbers, dtype=np.int64)[order]
-            self._recent, self._covered = {}, len(keys)
-        for key, number in zip(self._keys[self._covered :], self._numbers[self._covered :], strict=True):
-            self._recent.setdefault(key, []).append(number)
-        self._covered = len(self._keys)
+    def candidates(self, content: bytes, upto: int) -> list[int]:
+        """The images up to one whose digest begins like this one, oldest first."""
+        if not self._in_order:
+            self._put_in_order()
+        keys, numbers, recent = self._state
+        wanted = key_of(content)
+        start, stop = (int(keys.searchsorted(np.uint64(wanted), side)) for side in ("left", "right"))
+        return sorted({n for n in (*numbers[start:stop].tolist(), *recent.get(wanted, ())) if n <= upto})
+
+    def _put_in_order(self) -> None:
+        with self._turn:
+            if not self._in_order:
+                keys, numbers, recent = self._state
+                self._state = (*_sorted(keys, numbers), recent)
+                self._in_order = True
 
 
-def _key(content: bytes) -> int:
+def key_of(content: bytes) -> int:
     return int.from_bytes(content[:8], "little")
+
+
+def _sorted(keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    order = keys.argsort(kind="stable")
+    return keys[order], numbers[order]

@@ -146,9 +146,9 @@ def _by_rule(number: int, wrote: set[Key], catalogue: Catalogue, fetch: Callable
     Images a person put there do not depend by themselves: the edit that did it does.
     """
     found: set[int] = set()
-    lost = [catalogue.position[str(id)] for kind, id in wrote if kind == "category"]
+    lost = [catalogue.categories[str(id)].position for kind, id in wrote if kind == "category"]
     if lost:
-        numbers, homes, flags = (np.array(a) for a in (catalogue.numbers, catalogue.homes, catalogue.flags))
+        numbers, homes, flags = (a.values() for a in (catalogue.numbers, catalogue.homes, catalogue.flags))
         there = np.isin(homes, lost) & (numbers > number) & (flags & GONE == 0)
         found |= set(numbers[there & (flags & PLACED == 0)].tolist())
         for image in numbers[there & (flags & PLACED != 0)].tolist():

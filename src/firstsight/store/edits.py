@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from operator import index
 
-from firstsight.core.errors import SettingsError, StoreError
-from firstsight.core.protocols import Register
+from firstsight.core.errors import BadRequest, Conflict, NotFound
 from firstsight.store.catalogue import Catalogue, Category
 from firstsight.store.dependencies import dependants, obstacles, writes
 from firstsight.store.events import (
@@ -36,7 +35,8 @@ def category(catalogue: Catalogue, name: str) -> Category:
     if found is None:
         names = dict.fromkeys(n for c in catalogue.live() for n in (c.name, c.id))
         near = " or ".join(map(repr, get_close_matches(name, names, n=3)))
-        raise StoreError(f"there is no category {name!r}", f"did you mean {near}?" if near else "see them with: list")
+        remedy, hint = (f"did you mean {near}?", "") if near else ("", "list")
+        raise NotFound(f"there is no category {name!r}", remedy, hint)
     return found
 
 
@@ -45,14 +45,12 @@ def images(catalogue: Catalogue, numbers: Sequence[int]) -> tuple[int, ...]:
     try:
         numbers = [index(number) for number in numbers]
     except TypeError:
-        raise StoreError(f"images are named by their numbers, not {list(numbers)!r}") from None
+        raise BadRequest(f"images are named by their numbers, not {list(numbers)!r}") from None
     unknown = [number for number in numbers if not catalogue.has_image(number)]
     if unknown:
-        raise StoreError(
-            f"there is no image {', '.join(map(str, unknown[:10]))}", "their numbers are shown by: show CATEGORY"
-        )
+        raise NotFound(f"there is no image {', '.join(map(str, unknown[:10]))}", hint="show")
     if not numbers:
-        raise StoreError("name at least one image")
+        raise BadRequest("name at least one image")
     return tuple(dict.fromkeys(numbers))
 
 
@@ -65,13 +63,13 @@ def merge(catalogue: Catalogue, name: str, into: str) -> Merged:
     source, target = category(catalogue, name), category(catalogue, into)
     if source is target:
         also = "" if name == into else f": {name!r} and {into!r} are both {source.name!r}"
-        raise StoreError(f"a category cannot be merged into itself{also}")
+        raise Conflict(f"a category cannot be merged into itself{also}")
     return Merged(source.id, target.id)
 
 
-def split(catalogue: Catalogue, chosen: Sequence[int], id: str, name: str | None, row: bytes) -> Split:
+def split(catalogue: Catalogue, chosen: Sequence[int], id: str, name: str | None, feature: bytes) -> Split:
     label = id if name is None else _free_name(catalogue, name, id)
-    return Split(id, label, tuple(chosen), *_as_they_are(catalogue, chosen), row)
+    return Split(id, label, tuple(chosen), *_as_they_are(catalogue, chosen), feature)
 
 
 def move(catalogue: Catalogue, numbers: Sequence[int], to: str) -> Moved:
@@ -84,16 +82,9 @@ def confirm(catalogue: Catalogue, numbers: Sequence[int]) -> Confirmed:
     return Confirmed(confirmed, _as_they_are(catalogue, confirmed)[1])
 
 
-def check_radius(register: Register, first: float, radius: float) -> None:
-    """SettingsError where a register that started with another radius cannot have this one."""
-    register.check_radius(radius)
-    if first >= register.farthest:
-        raise SettingsError("this register was made to never discover, whatever its radius", "start a new one")
-
-
 def change_radius(catalogue: Catalogue, radius: int | float) -> RadiusChanged:
     if radius == catalogue.radius:
-        raise StoreError(f"the radius is {radius} already")
+        raise Conflict(f"the radius is {radius} already")
     return RadiusChanged(catalogue.radius, radius)
 
 
@@ -104,17 +95,17 @@ def undo(
     if number is None:
         since = _in_force_since(catalogue, edits)
         if not since:
-            raise StoreError("there is nothing to undo: no edit by a person is in force")
+            raise Conflict("there is nothing to undo: no edit by a person is in force")
         number = max(since, key=since.__getitem__)
     target = fetch(number)
     if isinstance(target.event, Undone):
         inner = fetch(target.event.events[0])
         if isinstance(inner.event, Undone):
             what = ", ".join(map(str, inner.event.events))
-            raise StoreError(f"event {number} is a redo", f"undo what it brought back: {what}")
-        raise StoreError(f"event {number} is an undo itself", f"bring back what it took: redo {number}")
+            raise Conflict(f"event {number} is a redo", f"undo what it brought back: {what}")
+        raise Conflict(f"event {number} is an undo itself", hint="redo", number=number)
     if number in catalogue.undone:
-        raise StoreError(f"event {number} is undone already", f"bring it back with: redo {number}")
+        raise Conflict(f"event {number} is undone already", hint="redo", number=number)
     targets = _with_founding(target, catalogue, fetch)
     later = dependants(targets, catalogue, edits, fetch)
     _refuse_if(later, f"event {number} ({target.kind}) cannot be undone", fetch)
@@ -139,7 +130,7 @@ def redo(
     ]
     if not meant:
         which = "nothing was undone since the last edit" if number is None else f"event {number} is not undone"
-        raise StoreError(f"there is nothing to redo: {which}", "history shows what is undone, and its number")
+        raise Conflict(f"there is nothing to redo: {which}", hint="history")
     last = meant[-1]
     assert isinstance(last.event, Undone)
     targets = [fetch(n) for n in last.event.events]
@@ -147,7 +138,7 @@ def redo(
     _refuse_if(dependants(targets, catalogue, edits, fetch), what, fetch)
     brought = {key for t in targets if isinstance(t.event, Assigned | Created) for key in writes(t.number, t.event)}
     if why := [reason for t in targets for reason in obstacles(t.event, catalogue, brought)]:
-        raise StoreError(f"{what}: {'; '.join(why)}", "bring back or undo what changed it first")
+        raise Conflict(f"{what}: {'; '.join(why)}", "bring back or undo what changed it first")
     return Undone((last.number,))
 
 
@@ -182,21 +173,21 @@ def _refuse_if(later: list[int], what: str, fetch: Callable[[int], Recorded]) ->
     if later:
         shown = ", ".join(f"{n} ({fetch(n).kind})" for n in later[:NAMED])
         more = f" and {len(later) - NAMED} more" if len(later) > NAMED else ""
-        raise StoreError(f"{what}: later events depend on it: {shown}{more}", "undo those first, the last one first")
+        raise Conflict(f"{what}: later events depend on it: {shown}{more}", "undo those first, the last one first")
 
 
 def _free_name(catalogue: Catalogue, name: str, id: str) -> str:
     """A name no other category has, had as its id, or would show badly."""
     name = name.strip()
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise StoreError(
+        raise BadRequest(
             f"{name[:40]!r} cannot be a name", f"1 to {LONGEST_NAME} characters that can be printed, on one line"
         )
     other = catalogue.names.get(name, id)
     if other != id:
-        raise StoreError(f"{name!r} is taken by category {other}", "choose another name, or merge the two")
+        raise Conflict(f"{name!r} is taken by category {other}", "choose another name, or merge the two")
     if id in catalogue.categories and catalogue.categories[id].name == name:
-        raise StoreError(f"{id} is called {name!r} already")
+        raise Conflict(f"{id} is called {name!r} already")
     return name
 
 

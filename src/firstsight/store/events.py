@@ -7,6 +7,7 @@ replaced, so that each can be taken back.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -19,10 +20,10 @@ from firstsight.core.protocols import Assignment
 class Assigned:
     """An image was answered with a category.
 
-    `row` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
-    `encoder` the entry of the log that says which model, preprocess version, device and precision made the row.
-    `confidence` is how probable the rule held the answer to be, where it could tell; older files do not say.
-    `lesson` is whether its category learned from it, in a register that learns; in older files all did.
+    `feature` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
+    `encoder` the entry of the log that says which model, preprocess version, device and precision made the feature.
+    `confidence` is how probable the rule held the answer to be, where it could tell. `lesson` is whether its category
+    learned from it, in a register that learns. A radius without end is infinite here, and null in JSON.
     """
 
     source: str
@@ -34,7 +35,7 @@ class Assigned:
     runner_up_distance: int | float | None
     decided_by: str
     encoder: int
-    row: bytes
+    feature: bytes
     content: bytes
     confidence: float | None = None
     lesson: bool = True
@@ -45,7 +46,7 @@ class Assigned:
         return self.via or self.category
 
     @classmethod
-    def of(cls, answer: Assignment, source: str, encoder: int, row: bytes, content: bytes) -> Assigned:
+    def of(cls, answer: Assignment, source: str, encoder: int, feature: bytes, content: bytes) -> Assigned:
         assert answer.category is not None, "only a pure match answers without a category"
         other = answer.runner_up
         return cls(
@@ -58,7 +59,7 @@ class Assigned:
             runner_up_distance=other.distance if other else None,
             decided_by=answer.decided_by,
             encoder=encoder,
-            row=row,
+            feature=feature,
             content=content,
             confidence=answer.confidence,
             lesson=answer.lesson,
@@ -67,10 +68,10 @@ class Assigned:
 
 @dataclass(frozen=True)
 class Created:
-    """A new category was founded; `row` is its centre. The event after it assigns its founder."""
+    """A new category was founded; `feature` is its centre. The event after it assigns its founder."""
 
     category: str
-    row: bytes
+    feature: bytes
 
 
 @dataclass(frozen=True)
@@ -92,14 +93,14 @@ class Merged:
 
 @dataclass(frozen=True)
 class Split:
-    """A person gave images a category of their own, with the centre in `row`."""
+    """A person gave images a category of their own, with the centre in `feature`."""
 
     category: str
     name: str
     images: tuple[int, ...]
     homes: tuple[str, ...]  # where each was, and
     placed: tuple[bool, ...]  # whether a person had put it there
-    row: bytes
+    feature: bytes
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,11 @@ KINDS: dict[str, type[Any]] = {
 ALLOWED: dict[str, dict[str, tuple[type, ...]]] = {
     name: {field: _in_json(hint) for field, hint in get_type_hints(kind).items()} for name, kind in KINDS.items()
 }
+# Fields that are a number in any case: null is an infinite one there.
+NUMBERS = {
+    name: {field for field, kinds in allowed.items() if float in kinds and type(None) not in kinds}
+    for name, allowed in ALLOWED.items()
+}
 BY_RULE = ("Assigned", "Created")  # all others are people's
 
 
@@ -182,23 +188,25 @@ def as_text(source: str) -> str:
 
 
 def to_columns(event: Event) -> tuple[str, str, bytes | None, bytes | None]:
-    """An event as the log keeps it: kind, body in JSON, row, content. What is at its default is left out."""
+    """An event as the log keeps it: kind, body in JSON, feature, content. What is at its default is left out."""
     body = {
-        f.name: value
+        f.name: None if value == math.inf else value
         for f in fields(event)
-        if f.name not in ("row", "content") and (value := getattr(event, f.name)) != f.default
+        if f.name not in ("feature", "content") and (value := getattr(event, f.name)) != f.default
     }
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return type(event).__name__, text, getattr(event, "row", None), getattr(event, "content", None)
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return type(event).__name__, text, getattr(event, "feature", None), getattr(event, "content", None)
 
 
-def from_columns(kind: str, body: str, row: bytes | None, content: bytes | None) -> Event:
+def from_columns(kind: str, body: str, feature: bytes | None, content: bytes | None) -> Event:
     """The event again; KeyError, TypeError or ValueError where that is none."""
-    values: Mapping[str, Any] = json.loads(body)
+    values: Mapping[str, Any] = {
+        name: math.inf if value is None and name in NUMBERS[kind] else value for name, value in json.loads(body).items()
+    }
     for name, value in values.items():
         if type(value) not in ALLOWED[kind].get(name, ()):
             raise TypeError(f"{name} of {kind} is {value!r}")
-    blobs = {name: blob for name, blob in (("row", row), ("content", content)) if blob is not None}
+    blobs = {name: blob for name, blob in (("feature", feature), ("content", content)) if blob is not None}
     lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
     event: Event = KINDS[kind](**{**values, **lists, **blobs})
     return event

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from firstsight.core.errors import DiskError, StoreError
+from firstsight.core.errors import Conflict, DiskError
 from firstsight.core.files import new_file
 from firstsight.store.connection import beside, locked
 
@@ -31,7 +31,7 @@ def check_vacant(path: Path) -> None:
     _check_unused(path)
     wal = beside(path, "-wal")
     if _holds_events(wal):
-        raise StoreError(
+        raise Conflict(
             f"{path} is gone, but {wal.name} of the register it was is left, and may hold its last events",
             "move both back together, or the -wal away",
         )
@@ -50,7 +50,7 @@ def new_database(path: Path) -> Iterator[Path]:
 
 def _check_unused(path: Path) -> None:
     if path.exists():
-        raise StoreError(f"{path} exists already", "open it, or name a new file")
+        raise Conflict(f"{path} exists already", "open it, or name a new file")
 
 
 def _remove_companions(path: Path) -> None:

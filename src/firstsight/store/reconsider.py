@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from firstsight.core.protocols import Assignment, Progress
-from firstsight.register.statistics import StatisticsRegister
-from firstsight.store.events import Assigned, Recorded
+from firstsight.core.threads import one_thread
+from firstsight.store.draft import Draft
+from firstsight.store.events import Recorded
 from firstsight.store.store import Store
+from firstsight.store.view import View
 
 
 @dataclass(frozen=True)
@@ -28,36 +30,33 @@ class Reconsidered:
     confidence: float | None
 
 
-def reconsider(store: Store, progress: Progress) -> list[Reconsidered]:
-    """All of them: the surest first or, where the rule cannot tell, the nearest."""
-    found, catalogue = [], store.catalogue
-    with store.lock, progress.task("asking again", len(catalogue.numbers)) as advance:
-        for number, row in store.log.rows():
+@one_thread()
+def reconsider(view: View, progress: Progress) -> list[Reconsidered]:
+    """All of them: the surest first or, where the rule cannot tell, the nearest. Nobody has to wait meanwhile."""
+    found, catalogue = [], view.catalogue
+    with progress.task("asking again", len(catalogue.numbers)) as advance:
+        for number, content in view.features():
             advance()
             if catalogue.has_image(number) and not catalogue.placed(number):
-                answer, category = _again(store, number, row), catalogue.category_of(number)
+                category = catalogue.category_of(number)
+                taught = category if catalogue.lesson(number) else None  # what it taught itself does not count
+                answer = view.register.match(view.register.feature_from(content), without=taught)
                 if answer.category not in (None, category):
-                    found.append(_other(store, number, category, answer))
+                    found.append(_other(view, number, category, answer))
     return sorted(found, key=lambda each: (-(each.confidence or 0), each.distance or 0, each.image))
 
 
 def apply(store: Store, found: Sequence[Reconsidered]) -> list[Recorded]:
-    """Move them: an edit for each category they go to."""
+    """Move them, all at once: an edit for each category they go to."""
     targets = dict.fromkeys(each.now for each in found)
-    return [store.move([each.image for each in found if each.now == to], to) for to in targets]
+
+    def move(draft: Draft) -> None:
+        for to in targets:
+            draft.move([each.image for each in found if each.now == to], to)
+
+    return store.edit(move)
 
 
-def _again(store: Store, number: int, content: bytes) -> Assignment:
-    """What an image would be if it came now; what it has taught its category itself does not count."""
-    register = store.register
-    row = register.row_from(content)
-    if isinstance(register, StatisticsRegister) and store.catalogue.lesson(number):
-        return register.match_without(row, store.catalogue.category_of(number))
-    return register.match(row)
-
-
-def _other(store: Store, number: int, category: str, answer: Assignment) -> Reconsidered:
-    event = store.log.event(number).event
-    assert isinstance(event, Assigned)
+def _other(view: View, number: int, category: str, answer: Assignment) -> Reconsidered:
     measured = answer.distance, answer.radius, answer.confidence
-    return Reconsidered(number, event.source, category, str(answer.category), *measured)
+    return Reconsidered(number, view.assigned(number).source, category, str(answer.category), *measured)

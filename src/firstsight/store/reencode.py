@@ -1,4 +1,4 @@
-"""A store for another model: the same categories, images, edits and numbers, with rows the new model makes.
+"""A store for another model: the same categories, images, edits and numbers, with features the new model makes.
 
 Nothing is decided again. Every image is read once more from where it came, and must be what it was.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.core.errors import ImageError, StoreError
+from firstsight.core.errors import Conflict, ImageError
 from firstsight.core.protocols import Discovering, Progress, Register
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import read
@@ -29,27 +29,26 @@ def reencode(store: Store, encoder: Discovering, path: Path, progress: Progress)
     """Write a new file; how many events it has. Refused as a whole when an image is gone or changed."""
     register = encoder.register()
     known = {centre.category for centre in register.known_centres()}
-    if lost := [c.id for c in store.catalogue.categories.values() if c.known and c.id not in known]:
-        raise StoreError(f"the new model does not know {', '.join(lost[:10])}", "fit it with those categories too")
-    own = {c.id for c in store.catalogue.categories.values() if c.known}
-    if clash := [
-        name for name, id in store.catalogue.names.items() if name in known and not (name == id and id in own)
-    ]:
-        raise StoreError(f"the new model knows {', '.join(clash[:10])}, which other categories are called here")
+    catalogue = store.view().catalogue
+    if lost := [c.id for c in catalogue.categories.values() if c.known and c.id not in known]:
+        raise Conflict(f"the new model does not know {', '.join(lost[:10])}", "fit it with those categories too")
+    own = {c.id for c in catalogue.categories.values() if c.known}
+    if clash := [name for name, id in catalogue.names.items() if name in known and not (name == id and id in own)]:
+        raise Conflict(f"the new model knows {', '.join(clash[:10])}, which other categories are called here")
     with vacant(path):
-        rows = _rows(store, encoder, register, progress)
+        features = _features(store, encoder, register, progress)
         with new_database(path) as temporary, Store.create(temporary, register, encoder.provenance) as new:
-            source = iter(store.log.events())
-            entry = new.log.encoder(encoder.provenance._asdict())
+            source = iter(store.view().events())
+            entry = new.encoder(encoder.provenance)
             while group := list(islice(source, GROUP)):
-                new.take_over([_anew(each, rows, register, entry) for each in group], [each.at for each in group])
-    return store.log.length
+                new.take_over([_anew(each, features, register, entry) for each in group], [each.at for each in group])
+    return store.view().last
 
 
-def _rows(store: Store, encoder: Discovering, register: Register, progress: Progress) -> dict[int, NDArray[Any]]:
+def _features(store: Store, encoder: Discovering, register: Register, progress: Progress) -> dict[int, NDArray[Any]]:
     """What the new model makes of every image, by number."""
-    images = [(r.number, r.event) for r in store.log.events() if isinstance(r.event, Assigned)]
-    rows: dict[int, NDArray[Any]] = {}
+    images = [(r.number, r.event) for r in store.view().events() if isinstance(r.event, Assigned)]
+    features: dict[int, NDArray[Any]] = {}
     faults: list[ImageError] = []
 
     def prepare(image: tuple[int, Assigned]) -> NDArray[np.uint8]:
@@ -65,26 +64,30 @@ def _rows(store: Store, encoder: Discovering, register: Register, progress: Prog
             faults += [pixels for _, pixels in batch if isinstance(pixels, ImageError)]
             if good:
                 made = encoder.transform(encoder.encode([pixels for _, pixels in good]))
-                rows |= {number: row for (number, _), row in zip(good, made, strict=True)}
+                features |= {number: feature for (number, _), feature in zip(good, made, strict=True)}
             for _ in batch:
                 advance()
     if faults:
         named = "; ".join(fault.what for fault in faults[:5])
-        raise StoreError(f"{len(faults)} images cannot be encoded anew: {named}", "put the files back where they were")
-    return rows
+        raise Conflict(f"{len(faults)} images cannot be encoded anew: {named}", "put the files back where they were")
+    return features
 
 
-def _anew(recorded: Recorded, rows: Mapping[int, NDArray[Any]], register: Register, encoder: int) -> Event:
-    """The same event, with the new model's row; what the old one measured says nothing about it."""
+def _anew(recorded: Recorded, features: Mapping[int, NDArray[Any]], register: Register, encoder: int) -> Event:
+    """The same event, with the new model's feature; what the old one measured says nothing about it."""
     event = recorded.event
     if isinstance(event, Assigned):
-        row = register.row_bytes(rows[recorded.number])
+        feature = register.feature_bytes(features[recorded.number])
         unmeasured = replace(event, distance=None, runner_up=None, runner_up_distance=None, confidence=None)
-        return replace(unmeasured, row=row, encoder=encoder)
+        return replace(unmeasured, feature=feature, encoder=encoder)
     if isinstance(event, Created):
-        return replace(event, row=register.row_bytes(rows[recorded.number + 1]))  # its founder is the event after it
+        return replace(
+            event, feature=register.feature_bytes(features[recorded.number + 1])
+        )  # its founder is the event after it
     if isinstance(event, Split):
-        return replace(event, row=register.row_bytes(register.centre_of(np.stack([rows[i] for i in event.images]))))
+        return replace(
+            event, feature=register.feature_bytes(register.centre_of(np.stack([features[i] for i in event.images])))
+        )
     if isinstance(event, RadiusChanged):
-        return RadiusChanged(register.radius, register.radius)  # a distance between the old model's rows
+        return RadiusChanged(register.radius, register.radius)  # a distance between the old model's features
     return event

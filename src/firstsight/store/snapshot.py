@@ -1,45 +1,36 @@
-"""A catalogue as bytes: what lets a long log be opened without folding it from the start."""
+"""A catalogue, and what a register has learned, as bytes: what lets a long log be opened without reading it."""
 
 from __future__ import annotations
 
 import json
-import sys
-import zlib
-from array import array
+import math
 from typing import Any
 
-from firstsight.store.catalogue import Catalogue
+import numpy as np
 
-VERSION = 2  # of another version, a snapshot is passed over and the log folded from the start
-ARRAYS = ("numbers", "homes", "flags")
+from firstsight.store.catalogue import COLUMNS, Catalogue
 
 
-def pack(catalogue: Catalogue) -> bytes:
-    """One line of JSON that ends the header, then the arrays, little-endian; compressed."""
+def pack(catalogue: Catalogue, learned: bytes | None) -> bytes:
+    """One line of JSON that ends the header, then the columns, little-endian, then what the register has learned."""
     state = catalogue.state()
-    arrays: list[array[Any]] = [state.pop(name) for name in ARRAYS]
-    header = {"version": VERSION, **state, "arrays": [[a.typecode, len(a)] for a in arrays]}
-    body = b"".join(_little(a).tobytes() for a in arrays)
-    return zlib.compress(json.dumps(header, separators=(",", ":")).encode() + b"\n" + body, level=1)
+    columns = [state.pop(name) for name in COLUMNS]
+    if state["radius"] == math.inf:
+        state["radius"] = None
+    header = {**state, "images": len(catalogue.numbers), "learned": learned is not None}
+    text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
+    return b"".join([text, b"\n", *columns, learned or b""])
 
 
-def unpack(content: bytes) -> Catalogue | None:
-    """The catalogue again, if it was packed by this version."""
-    header, _, body = zlib.decompress(content).partition(b"\n")
-    state = json.loads(header)
-    if state.pop("version", None) != VERSION:
-        return None
-    for name, (typecode, length) in zip(ARRAYS, state.pop("arrays"), strict=True):
-        state[name] = array(typecode)
-        size = length * state[name].itemsize
-        state[name].frombytes(body[:size])
-        state[name], body = _little(state[name]), body[size:]
-    return Catalogue.of(state)
-
-
-def _little(values: array[Any]) -> array[Any]:
-    """The same numbers in the byte order of the file."""
-    if sys.byteorder == "big":
-        values = array(values.typecode, values)
-        values.byteswap()
-    return values
+def unpack(content: bytes) -> tuple[Catalogue, bytes | None]:
+    """The catalogue again, and what the register had learned, if that was kept. The columns are not copied."""
+    start = content.index(b"\n") + 1
+    state: dict[str, Any] = json.loads(content[: start - 1])
+    if state["radius"] is None:
+        state["radius"] = math.inf
+    count, learned = state.pop("images"), state.pop("learned")
+    for name, kind in COLUMNS.items():
+        size = count * np.dtype(kind).itemsize
+        state[name] = memoryview(content)[start : start + size]
+        start += size
+    return Catalogue.of(state), content[start:] if learned else None

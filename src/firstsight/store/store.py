@@ -1,83 +1,98 @@
-"""A register that lasts: the log, what it says, and the rule that decides, kept in step.
+"""A register that lasts: one writer, readers who never wait for it, and a log that has everything first.
 
-Whatever this acknowledges is on the disk first. The register and the catalogue follow the log, never the other way.
+Whatever this acknowledges is in the log. A state is never changed: whoever writes makes the next one from a draft and,
+once the log has its events, puts it in the place of the last. What goes wrong before that leaves nothing behind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from firstsight._version import __version__
-from firstsight.core.errors import DiskError, SettingsError, StoreError
-from firstsight.core.protocols import Assignment, Candidate, Centre, Provenance, Register
+from firstsight.core.errors import DiskError, Incompatible, SettingsError, StoreError
+from firstsight.core.protocols import Assignment, Progress, Provenance, Register, Silent
 from firstsight.core.threads import one_thread
 from firstsight.register.kinds import of_header
-from firstsight.store import edits, snapshot
+from firstsight.register.numbers import from_json
+from firstsight.store import snapshot
 from firstsight.store.catalogue import Catalogue
-from firstsight.store.connection import Sync, sound
-from firstsight.store.events import Assigned, Created, Event, Recorded, Undone
-from firstsight.store.groups import numbered, repeats
+from firstsight.store.connection import Sync, damaged, sound
+from firstsight.store.draft import Draft, Edit
+from firstsight.store.events import Event, Recorded
+from firstsight.store.groups import Arrival, Group
+from firstsight.store.log import Grown, Log, Snapshot
+from firstsight.store.memory import MemoryLog
 from firstsight.store.sqlite import SqliteLog
+from firstsight.store.state import State
+from firstsight.store.teaching import build
+from firstsight.store.view import View
+
+__all__ = ["Arrival", "Store", "header_of"]
 
 SNAPSHOT_EVERY = 10_000  # events at least, and a tenth of the log: what opening may have to fold
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def alone(method: Method) -> Method:
-    """One thread at a time in all methods so marked, and only with log and catalogue in step."""
-
-    @wraps(method)
-    def run(self: Store, *arguments: Any, **named: Any) -> Any:
-        with self.lock, one_thread():
-            self._get_in_step()
-            return method(self, *arguments, **named)
-
-    return cast("Method", run)
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """An image to be answered: where it came from, the SHA-256 of its content, what the encoder made of it."""
-
-    source: str
-    content: bytes
-    row: NDArray[Any]
+PATIENCE = 100  # times that others may append first before an edit is given up
 
 
 class Store:
-    """Categories and images in a file, with every edit people make. One writer, many readers.
+    """Categories and images in a log, with every edit people make.
 
-    `create` starts a file from a fresh register, `open` goes on with one. `record` answers images and keeps the
-    answers; the other verbs correct them, and each returns the event it recorded. Close it, or use it in a `with`.
-    Threads may share one: each verb waits for the one before.
+    `create` starts a file from a fresh register, `open` goes on with one, `in_memory` needs none. `record` answers
+    images and keeps the answers; the other verbs correct them, and each returns the event it recorded. `view` is
+    everything as of now. Close it, or use it in a `with`. Threads may share one.
+
+    >>> from firstsight.register.codes import CodeRegister
+    >>> register = CodeRegister(bits=4, radius=1, names=["ant"], centres=np.array([[0b0000]], dtype=np.uint64))
+    >>> model = Provenance(fingerprint="f" * 64, preprocess=1, device="cpu", precision="fp32")
+    >>> store = Store.in_memory(register, model)
+    >>> image = Arrival("1.jpg", b"digest", np.array([0b0111], dtype=np.uint64))
+    >>> [answer] = store.record([image], model)
+    >>> answer.category, answer.is_new
+    ('new-1', True)
+    >>> event = store.rename("new-1", "moth")
+    >>> store.match(image.feature, b"").name
+    'moth'
+    >>> event = store.undo()
+    >>> store.view().name_of("new-1")
+    'new-1'
     """
 
-    def __init__(self, log: SqliteLog) -> None:
-        self.log = log
-        self.lock = RLock()  # held for more than one question, it keeps everything as it is in between
+    def __init__(self, log: Log, trust: bool = False) -> None:
+        """`trust` a register of a kind from elsewhere, `module:Class`, to run its module."""
+        self._log = log
+        self._turn = RLock()  # one writer at a time
+        self._behind = False  # whether a commit was broken off, so that the log may have more than the state
         self._made_by = [log.header["model"][key] for key in ("fingerprint", "preprocess")]
-        self._register = of_header(log.header["register"])
-        kept = log.snapshot()
-        folded = None if kept is None else snapshot.unpack(kept.body)
-        if kept is not None and folded is not None:
-            log.skip(kept, folded.last)
-        self.catalogue = folded or self._empty()
-        self._stale = True  # whether the register has yet to follow the catalogue
-        self._in_step = True  # whether the catalogue says what the log says
-        self._snapshot_at = self.catalogue.last
+        self._trust = trust
         self._encoders: dict[Provenance, int] = {}
+        self._state = self._opened(log.snapshot())
+        self._snapshot_at = self._state.catalogue.last
         self.refresh()
+
+    def _opened(self, kept: Snapshot | None) -> State:
+        if kept is None:
+            known = [(name, bytes.fromhex(centre)) for name, centre in self._log.header["known"]]
+            return State(Catalogue(known, from_json(self._log.header["register"]["radius"])), None, self._build)
+        catalogue, learned = snapshot.unpack(kept.body)
+        if catalogue.last != kept.number:
+            raise damaged(self._log.name, f"the snapshot at event {kept.number} is not as it was written")
+        register = None
+        if learned is not None:
+            with suppress(Incompatible):  # of a kind that is not here: the categories can be looked at all the same
+                register = self._build(catalogue, learned)
+        return State(catalogue, register, self._build)
+
+    @one_thread()
+    def _build(self, catalogue: Catalogue, learned: bytes | None = None) -> Register:
+        with sound(self._log.name):
+            return build(of_header(self._log.header["register"], self._trust), self._log, catalogue, learned)
 
     @classmethod
     def create(
@@ -88,30 +103,31 @@ class Store:
         sync: Sync = "full",
         wait: float = 0.0,
         or_open: bool = False,
+        trust: bool = False,
     ) -> Self:
         """A new file for what this register, fresh from this model, will find.
 
         With `or_open`, the file of whoever made one first, if someone did; it has a register of its own.
         """
-        if register.has_learned or of_header(register.header()).next_name() != register.next_name():
-            raise SettingsError(
-                "a new store starts from a fresh register; this one has answered images already",
-                "take a new one from the model: model.register()",
-            )
-        made_by = {"fingerprint": model.fingerprint, "preprocess": model.preprocess}
-        header = {"firstsight": __version__, "model": made_by, "register": register.header()}
-        return cls._of(SqliteLog.create(Path(path), header, sync, wait, or_open))
+        return cls._of(SqliteLog.create(Path(path), header_of(register, model), sync, wait, or_open), trust)
 
     @classmethod
-    def open(cls, path: Path | str, write: bool = True, sync: Sync = "full", wait: float = 0.0) -> Self:
+    def open(
+        cls, path: Path | str, write: bool = True, sync: Sync = "full", wait: float = 0.0, trust: bool = False
+    ) -> Self:
         """A file that is there. `write=False` reads beside a writer; `refresh` then follows it."""
-        return cls._of(SqliteLog.open(Path(path), write, sync, wait))
+        return cls._of(SqliteLog.open(Path(path), write, sync, wait), trust)
 
     @classmethod
-    def _of(cls, log: SqliteLog) -> Self:
+    def in_memory(cls, register: Register, model: Provenance) -> Self:
+        """The same without a file; it ends with the process."""
+        return cls(MemoryLog(header_of(register, model)), trust=True)
+
+    @classmethod
+    def _of(cls, log: Log, trust: bool) -> Self:
         try:
-            with sound(log.path):
-                return cls(log)
+            with sound(log.name):
+                return cls(log, trust)
         except BaseException:
             log.close()
             raise
@@ -125,266 +141,217 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file. Nothing is lost without this; the next opening is quicker with it."""
-        with self.lock:
+        """Let go of the log. Nothing is lost without this; the next opening is quicker with it."""
+        with self._turn:
             try:
                 self._keep_snapshot_when_due(eagerness=10)
             finally:
-                self.log.close()
+                self._log.close()
+
+    # ------------------------------------------------------------------ looking
+
+    def view(self) -> View:
+        """Everything as of the last event: it stays as it is, and never waits for whoever writes."""
+        if self._behind:
+            self.refresh()
+        return View(self._log, self._state)
+
+    @property
+    def name(self) -> str:
+        """What people call it: the file's name."""
+        return self._log.name
 
     @property
     def register(self) -> Register:
-        """The register as of the last event."""
-        with self.lock, one_thread():
-            if self._stale:
-                row_from, rows = self._register.row_from, self.log.rows() if self._register.learns else ()
-                self._register.rebuild(
-                    (Centre(row_from(row), category, home) for row, category, home in self.catalogue.centres()),
-                    self.catalogue.names,
-                    ((row_from(row), category) for row, category in self.catalogue.members(rows)),
-                )
-                self._register.radius = self.catalogue.radius
-                self._stale = False
-            return self._register
+        """The register as of the last event, to be asked and not to be changed."""
+        return self.view().register
 
-    @alone
+    def match(self, feature: NDArray[Any], content: bytes) -> Assignment:
+        """What an image is; changes nothing. A person's word on this very image comes before the rule."""
+        return self.view().match(feature, content)
+
+    def recognise(self, content: bytes, source: str = "") -> Assignment | None:
+        """The answer to an image that is here already: the one from this source, one a person placed, or the last."""
+        return self.view().recognise(content, source)
+
+    def assignment(self, number: int) -> Assignment:
+        """An image as it stands: in the category it is in now, with what was measured unless it was moved since."""
+        return self.view().assignment(number)
+
     def refresh(self) -> int:
-        """Take in what was written since by whoever holds the file; how many events that was."""
-        before = self.catalogue.last
-        self._in_step = False
-        for recorded in self.log.tail():
-            self._stale |= self._register.learns or not isinstance(recorded.event, Assigned)
-            self.catalogue.apply(recorded, self.log.event)
-        self._in_step = True
-        return self.catalogue.last - before
-
-    @alone
-    def replay(self) -> Catalogue:
-        """The catalogue folded anew from the first event: what this store's must equal."""
-        replayed = self._empty()
-        for recorded in self.log.events():
-            replayed.apply(recorded, self.log.event)
-        return replayed
+        """Take in what was written since by whoever else writes; how many events that was."""
+        with self._turn, one_thread(), sound(self._log.name):
+            draft = Draft(self._log, self._state)
+            for recorded in self._log.read(draft.start):
+                draft.take(recorded)
+            self._state, self._behind = draft.state(), False
+            return draft.catalogue.last - draft.start
 
     def check_model(self, model: Provenance) -> None:
-        """Refuse rows of another model or another image path: they cannot be compared with what is here."""
+        """Refuse features of another model or another image path: they cannot be compared with what is here."""
         fingerprint, preprocess = self._made_by
-        remedy = f"encode its images anew: firstsight categories {self.log.path} reencode MODEL NEW.db"
         if fingerprint != model.fingerprint:
-            raise StoreError(
-                f"{self.log.path} was written with another model ({str(fingerprint)[:12]}; "
-                f"this one is {model.fingerprint[:12]}), whose rows mean something else",
-                f"use that model, or {remedy}",
+            raise Incompatible(
+                f"{self.name} was written with another model ({str(fingerprint)[:12]}; "
+                f"this one is {model.fingerprint[:12]}), whose features mean something else",
+                "use that model",
+                hint="model",
+                log=self.name,
             )
         if preprocess != model.preprocess:
-            raise StoreError(
-                f"{self.log.path} was written with version {preprocess} of the image path; "
-                f"this is version {model.preprocess}, and a pixel of difference changes rows",
-                f"use the release that wrote it, or {remedy}",
+            raise Incompatible(
+                f"{self.name} was written with version {preprocess} of the image path; "
+                f"this is version {model.preprocess}, and a pixel of difference changes features",
+                "use the release that wrote it",
+                hint="release",
+                log=self.name,
             )
 
     # ------------------------------------------------------------------ answering
 
-    @alone
-    def match(self, row: NDArray[Any], content: bytes) -> Assignment:
-        """What an image is; changes nothing. A person's word on this very image comes before the rule."""
-        return self._named(self._placed_before(content) or self.register.match(row))
-
-    @alone
-    def recognise(self, content: bytes, source: str = "") -> Assignment | None:
-        """The answer to an image that is here already: the one from this source, one a person placed, or the last."""
-        here = [number for number in self.log.with_content(content) if self.catalogue.has_image(number)]
-        if not here:
-            return None
-        number = max(here, key=lambda n: (self._assigned(n).source == source, self.catalogue.placed(n), n))
-        return self._named(replace(self.assignment(number), decided_by="record"))
-
-    @alone
-    def assignment(self, number: int) -> Assignment:
-        """An image as it stands: in the category it is in now, with what was measured unless it was moved since."""
-        event, home = self._assigned(number), self.catalogue.home(number)
-        category, other = self.catalogue.resolve(home), event.runner_up and self.catalogue.resolve(event.runner_up)
-        where_it_was = home == event.home
-        second = other if where_it_was and other != category else None
-        return Assignment(
-            category=category,
-            is_new=not self.catalogue.categories[category].known,
-            created=False,
-            distance=event.distance if where_it_was else None,
-            radius=event.radius,
-            runner_up=Candidate(second, event.runner_up_distance or 0) if second else None,
-            via=home if home != category else None,
-            image=number,
-            decided_by="person" if self.catalogue.placed(number) else "rule",
-            confidence=event.confidence if where_it_was else None,
-            lesson=self.catalogue.lesson(number),
-        )
-
-    @alone
     def record(self, arrivals: Sequence[Arrival], model: Provenance, once: bool = False) -> list[Assignment]:
         """Answer images in turn and keep the answers, all in one transaction.
 
         With `once`, an image whose content is here already is recognised: it is answered, and not counted again.
         """
-        encoder = self._encoder(model)
-        answers = [
-            self.recognise(arrival.content, arrival.source) if once else self._placed_before(arrival.content)
-            for arrival in arrivals
-        ]
-        again = repeats([arrival.content for arrival in arrivals], answers) if once else {}
-        undecided = [i for i, answer in enumerate(answers) if answer is None and i not in again]
-        register = self.register
-        self._stale = True  # until the log has what the register is about to learn
-        if register.learns:
-            self._decide_in_turn(arrivals, answers, set(again))
-        elif undecided:
-            rows = np.stack([arrivals[i].row for i in undecided])
-            for i, decided in zip(undecided, register.assign_many(rows), strict=True):
-                answers[i] = decided
-        events: list[Event] = []
-        for arrival, answer in zip(arrivals, answers, strict=True):
-            if answer is not None and answer.decided_by != "record":
-                row = register.row_bytes(arrival.row)
-                if answer.created:
-                    events.append(Created(str(answer.category), row))
-                events.append(Assigned.of(answer, arrival.source, encoder, row, arrival.content))
-        numbers = [each.number for each in self._commit(events) if isinstance(each.event, Assigned)] if events else []
-        self._stale = False
-        self._keep_snapshot_when_due()
-        return [self._named(answer) for answer in numbered(answers, numbers, again)]
-
-    def _decide_in_turn(
-        self, arrivals: Sequence[Arrival], answers: list[Assignment | None], again: Container[int]
-    ) -> None:
-        """Where the register learns, an image that a person placed is a lesson for those after it."""
-        for i, (arrival, answer) in enumerate(zip(arrivals, answers, strict=True)):
-            if answer is None and i not in again:
-                answers[i] = self._register.assign(arrival.row)
-            elif answer is not None and answer.decided_by == "person":
-                self._register.learn(arrival.row, str(answer.category))
-
-    def _placed_before(self, content: bytes) -> Assignment | None:
-        """The answer to an image that a person placed before, if one did."""
-        if not self.catalogue.placed_images:
-            return None
-        here = self.log.with_content(content, among=self.catalogue.placed_images)
-        if not here:
-            return None
-        answer = self.assignment(here[-1])
-        return replace(answer, distance=None, runner_up=None, confidence=None, radius=self.catalogue.radius, image=None)
-
-    def _named(self, answer: Assignment) -> Assignment:
-        """The answer with the name people gave its category."""
-        name = None if answer.category is None else self.catalogue.categories[answer.category].name
-        return answer if name == answer.category else replace(answer, name=name)
+        with self._turn, one_thread():
+            encoder = self._encoder(model)
+            group = Group(arrivals, encoder, once)
+            recorded = self._commit(lambda draft: group.decide(View(self._log, self._state), draft), applied=False)
+            self._keep_snapshot_when_due()
+            view = self.view()
+            return [view.named(answer) for answer in group.numbered(recorded)]
 
     # ------------------------------------------------------------------ correcting
 
-    @alone
+    def edit(self, edit: Edit) -> list[Recorded]:
+        """Several edits as one: all or none. `edit` is given a draft, and run again if others wrote meanwhile.
+
+        >>> store.edit(lambda draft: [draft.merge(each, "ant") for each in ("new-1", "new-2")])  # doctest: +SKIP
+        """
+        with self._turn, one_thread():
+            return self._commit(edit)
+
     def rename(self, category: str, name: str) -> Recorded:
         """Call a category something else; its id stays."""
-        return self._edit(edits.rename(self.catalogue, category, name))
+        return self.edit(lambda draft: draft.rename(category, name))[0]
 
-    @alone
     def merge(self, category: str, into: str) -> Recorded:
         """Make a category part of another: its images belong there, and what its centres match goes there."""
-        return self._edit(edits.merge(self.catalogue, category, into))
+        return self.edit(lambda draft: draft.merge(category, into))[0]
 
-    @alone
     def split(self, images: Sequence[int], name: str | None = None) -> Recorded:
         """Give images a category of their own, with a centre of its own."""
-        register = self.register
-        images = edits.images(self.catalogue, images)
-        rows = np.stack([register.row_from(self._assigned(number).row) for number in images])
-        centre = register.row_bytes(register.centre_of(rows))
-        return self._edit(edits.split(self.catalogue, images, register.next_name(), name, centre))
+        return self.edit(lambda draft: draft.split(images, name))[0]
 
-    @alone
     def move(self, images: Sequence[int], to: str) -> Recorded:
         """Put images into a category, for good."""
-        return self._edit(edits.move(self.catalogue, images, to))
+        return self.edit(lambda draft: draft.move(images, to))[0]
 
-    @alone
     def confirm(self, images: Sequence[int]) -> Recorded:
         """Say that images are where they belong."""
-        return self._edit(edits.confirm(self.catalogue, images))
+        return self.edit(lambda draft: draft.confirm(images))[0]
 
-    @alone
     def change_radius(self, radius: int | float) -> Recorded:
         """Set how far categories reach, for the images to come."""
-        edits.check_radius(self._register, self.log.header["register"]["radius"], radius)
-        return self._edit(edits.change_radius(self.catalogue, radius))
+        return self.edit(lambda draft: draft.change_radius(radius))[0]
 
-    @alone
     def undo(self, event: int | None = None) -> Recorded:
         """Take back an event: the one named, or the last edit by a person. Refused where later ones depend on it."""
-        return self._edit(edits.undo(self.catalogue, event, self.log.event, self.log.edits()))
+        return self.edit(lambda draft: draft.undo(event))[0]
 
-    @alone
-    def can_be_undone(self, event: int) -> bool:
-        """Whether an event is one to undo: not undone already, and no undo itself."""
-        return event not in self.catalogue.undone and not isinstance(self.log.event(event).event, Undone)
-
-    @alone
     def redo(self, event: int | None = None) -> Recorded:
         """Bring back what was taken back."""
-        return self._edit(edits.redo(self.catalogue, event, self.log.event, self.log.edits()))
+        return self.edit(lambda draft: draft.redo(event))[0]
+
+    # ------------------------------------------------------------------ keeping
+
+    def verify(self, progress: Progress | None = None) -> None:
+        """Check every event there is, and that they come to what this holds; Damaged where not."""
+        self._log.verify(progress or Silent())
+        if self.replay() != self.view().catalogue:
+            raise damaged(self.name, "its snapshot says something else than its events")
+
+    def back_up(self, path: Path | str, progress: Progress | None = None) -> None:
+        """A copy as of now, checked, whoever is writing."""
+        self._log.back_up(Path(path), progress or Silent())
+
+    def replay(self) -> Catalogue:
+        """The catalogue folded anew from the first event: what this store's must equal."""
+        replayed = self._opened(None).catalogue
+        for recorded in self._log.read(0, self.view().last):
+            replayed.apply(recorded, self._log.event)
+        return replayed
+
+    def take_over(self, events: Sequence[Event], times: Sequence[int]) -> None:
+        """Record events of another log, as they happened there."""
+        with self._turn:
+            self._commit(partial(_copied, events), times, applied=False)
+
+    def encoder(self, model: Provenance) -> int:
+        """The entry of the log for what makes features."""
+        return self._encoder(model)
 
     # ------------------------------------------------------------------ inside
 
-    @alone
-    def take_over(self, events: Sequence[Event], times: Sequence[int]) -> None:
-        """Record events of another log, as they happened there."""
-        self._stale = True
-        self._commit(events, times)
+    def _commit(self, make: Edit, times: Sequence[int] | None = None, applied: bool = True) -> list[Recorded]:
+        """Make a draft, append its events, and put it in the place of the state: all or nothing.
 
-    def _edit(self, event: Event) -> Recorded:
-        self._stale = True
-        (recorded,) = self._commit([event])
-        return recorded
-
-    def _commit(self, events: Sequence[Event], times: Sequence[int] | None = None) -> list[Recorded]:
-        self._in_step = False
-        try:
-            recorded = self.log.append(events, times)
-        except (DiskError, StoreError):
-            self._in_step = self.log.is_current()  # refused as a whole, as far as one can see
-            raise
-        for each in recorded:
-            self.catalogue.apply(each, self.log.event)
-        self._in_step = True
-        return recorded
-
-    def _get_in_step(self) -> None:
-        """After a commit or a refresh that was broken off, wherever that was, read the log from the start."""
-        if not self._in_step:
-            self.log.rewind()
-            catalogue = self._empty()
-            for recorded in self.log.tail():
-                catalogue.apply(recorded, self.log.event)
-            self.catalogue, self._stale, self._in_step = catalogue, True, True
-
-    def _assigned(self, number: int) -> Assigned:
-        event = self.log.event(number).event
-        assert isinstance(event, Assigned)
-        return event
+        `applied` is whether making the draft applied its events already.
+        """
+        for _ in range(PATIENCE):
+            draft = Draft(self._log, self._state)
+            make(draft)
+            if not draft.events:
+                return []
+            try:
+                recorded = self._log.append(draft.events, draft.start, times)
+                if not applied:
+                    for each in recorded:
+                        draft.catalogue.apply(each, draft.fetch)
+                self._state = draft.state()
+                return recorded
+            except Grown:  # others wrote meanwhile: follow them, and decide again
+                self.refresh()
+            except BaseException:  # the log may have it, or not
+                self._behind = True
+                raise
+        raise Grown(f"{self.name} is being written by others all the time", "try again")
 
     def _encoder(self, model: Provenance) -> int:
         if model not in self._encoders:
             self.check_model(model)
-            self._encoders[model] = self.log.encoder(model._asdict())
+            self._encoders[model] = self._log.encoder(model._asdict())
         return self._encoders[model]
 
     def _keep_snapshot_when_due(self, eagerness: int = 1) -> None:
         """A snapshot only saves time, so one that cannot be kept is no fault."""
-        last = self.catalogue.last
+        state = self._state
+        last = state.catalogue.last
         due = last - self._snapshot_at >= max(SNAPSHOT_EVERY, last // 10) / eagerness
-        if due and self.log.writable and self._in_step:
+        if due and self._log.writable:
+            learned = None if state.built is None else state.built.learned()
             with suppress(DiskError, StoreError):
-                self.log.keep_snapshot(last, snapshot.pack(self.catalogue))
+                self._log.keep_snapshot(Snapshot(last, snapshot.pack(state.catalogue, learned)))
                 self._snapshot_at = last
 
-    def _empty(self) -> Catalogue:
-        """The catalogue before the first event."""
-        known = [(c.category, self._register.row_bytes(c.row)) for c in self._register.known_centres()]
-        return Catalogue(known, self.log.header["register"]["radius"])
+
+def header_of(register: Register, model: Provenance) -> dict[str, Any]:
+    """What a log says from the start: which register, of which model."""
+    if not register.fresh:
+        raise SettingsError(
+            "a new store starts from a fresh register; this one has answered images already",
+            "take a new one from the model: model.register()",
+        )
+    return {
+        "firstsight": __version__,
+        "model": {"fingerprint": model.fingerprint, "preprocess": model.preprocess},
+        "register": register.header(),
+        "known": [[c.category, register.feature_bytes(c.feature).hex()] for c in register.known_centres()],
+        "confident": register.confident,
+    }
+
+
+def _copied(events: Sequence[Event], draft: Draft) -> None:
+    draft.events.extend(events)
+    draft.built = None  # it has not followed them

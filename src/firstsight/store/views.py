@@ -1,17 +1,16 @@
-"""What people look at: categories with their images, one category, the history. Read from a store, changing nothing."""
+"""What people look at: categories with their images, one category, the history. Read from a view, changing nothing."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
 
 import numpy as np
 
-from firstsight.core.errors import StoreError
+from firstsight.core.errors import Conflict, NotFound
 from firstsight.core.protocols import CONFIRMED
-from firstsight.register.kinds import is_confident
+from firstsight.store.catalogue import GONE, PLACED, SETTLED
 from firstsight.store.events import (
     Assigned,
     Confirmed,
@@ -26,7 +25,7 @@ from firstsight.store.events import (
     Undone,
     as_text,
 )
-from firstsight.store.store import Store
+from firstsight.store.view import View
 
 
 @dataclass(frozen=True)
@@ -65,17 +64,12 @@ class Member:
     confidence: float | None  # how probable the rule held this, where it could tell and the image was not moved since
 
 
-def summaries(store: Store) -> list[Summary]:
+def summaries(view: View) -> list[Summary]:
     """All categories there are, oldest first."""
-    with store.lock:
-        return _summaries(store)
-
-
-def _summaries(store: Store) -> list[Summary]:
-    catalogue = store.catalogue
-    _, owners, placed = catalogue.columns()
+    catalogue = view.catalogue
+    _, owners, flags = catalogue.columns()
     counts = np.bincount(owners, minlength=len(catalogue.order))
-    by_people = np.bincount(owners[placed], minlength=len(catalogue.order))
+    by_people = np.bincount(owners[flags & PLACED != 0], minlength=len(catalogue.order))
     merged: dict[str, list[str]] = {}
     for category in catalogue.categories.values():
         if category.merged_into is not None:
@@ -85,27 +79,23 @@ def _summaries(store: Store) -> list[Summary]:
             c.id,
             c.name,
             c.known,
-            int(counts[catalogue.position[c.id]]),
-            int(by_people[catalogue.position[c.id]]),
+            int(counts[c.position]),
+            int(by_people[c.position]),
             tuple(merged.get(c.id, ())),
         )
         for c in catalogue.live()
     ]
 
 
-def images(store: Store, category: str | None = None) -> Iterator[Member]:
+def images(view: View, category: str | None = None) -> Iterator[Member]:
     """The images of a category by its id, or of all, in order of arrival."""
-    with store.lock:
-        catalogue = store.catalogue
-        numbers = catalogue.columns()[0].tolist() if category is None else catalogue.images(category)
-    return (_member(store, number) for number in numbers)
+    return (member(view, number) for number in view.images(category))
 
 
-def _member(store: Store, number: int) -> Member:
-    with store.lock:
-        recorded, answer = store.log.event(number), store.assignment(number)
-        event, owner = recorded.event, store.catalogue.categories[str(answer.category)]
-        by_person = store.catalogue.placed(number)
+def member(view: View, number: int) -> Member:
+    """One image."""
+    recorded, answer = view.event(number), view.assignment(number)
+    event, owner = recorded.event, view.catalogue.categories[str(answer.category)]
     assert isinstance(event, Assigned)
     return Member(
         image=number,
@@ -118,60 +108,57 @@ def _member(store: Store, number: int) -> Member:
         radius=answer.radius,
         runner_up=answer.runner_up.category if answer.runner_up else None,
         runner_up_distance=answer.runner_up.distance if answer.runner_up else None,
-        by_person=by_person,
+        by_person=view.catalogue.placed(number),
         content=event.content.hex(),
         confidence=answer.confidence,
     )
 
 
-def unsure(store: Store, below: float, limit: int) -> tuple[list[Member], int]:
+def unsure(view: View, below: float, limit: int) -> tuple[list[Member], int]:
     """The images a person should look at, the least sure first, and how many do not say how sure the rule was.
 
-    What a person placed or confirmed is settled. Only the images given are read whole.
+    What a person placed or confirmed is settled. Only the images given are read from the log.
     """
-    if not is_confident(store.log.header["register"]):
-        raise StoreError(
-            f"{store.log.path} was made with a method that cannot tell how sure it is",
-            "methods firstsight and dp-boa can; pairs of categories to look at are named by: suggest",
-        )
-    with store.lock:
-        numbers, _, placed = store.catalogue.columns()
-        open_ones = set(numbers[~placed].tolist())
-        said = [(sure, number) for number, sure in store.log.confidences() if number in open_ones]
-        least = nsmallest(limit, ((sure, number) for sure, number in said if sure is not None and sure < below))
-        return [_member(store, number) for _, number in least], sum(sure is None for sure, _ in said)
+    if not view.confident:
+        raise Conflict(f"{view.name} was made with a method that cannot tell how sure it is", hint="unsure")
+    catalogue = view.catalogue
+    open_ones = catalogue.flags.values() & (GONE | PLACED | SETTLED) == 0
+    sure = catalogue.confidences.values()
+    asked = np.flatnonzero(open_ones & (sure < below))
+    if len(asked) > limit:  # all that may be among the least sure, ties included
+        asked = asked[sure[asked] <= np.partition(sure[asked], limit - 1)[limit - 1]]
+    numbers = catalogue.numbers.values()[asked]
+    least = numbers[np.lexsort((numbers, sure[asked]))][:limit]
+    return [member(view, number) for number in least.tolist()], int((open_ones & np.isnan(sure)).sum())
 
 
-def is_lesson(store: Store, content: bytes) -> bool:
+def is_lesson(view: View, content: bytes) -> bool:
     """Whether a category learns from this very image, any time that it came."""
-    with store.lock:
-        found = store.log.with_content(content)
-        return any(store.catalogue.has_image(number) and store.catalogue.lesson(number) for number in found)
+    return any(view.catalogue.lesson(number) for number in view.with_content(content))
 
 
-def image_numbers(store: Store, wanted: Sequence[str]) -> list[int]:
+def image_numbers(view: View, wanted: Sequence[str]) -> list[int]:
     """Images as people name them: by number, by the file they came from, or by the end of its path."""
     found: list[int] = []
     for each in wanted:
-        found += [int(each)] if each.isdecimal() and len(each) < 19 else _from_file(store, each)
+        found += [int(each)] if each.isdecimal() and len(each) < 19 else _from_file(view, each)
     return found
 
 
-def _from_file(store: Store, name: str) -> list[int]:
+def _from_file(view: View, name: str) -> list[int]:
     whole = os.path.abspath(name)  # noqa: PTH100 - Path.resolve would follow links
-    found = store.log.with_source(as_text(whole)) or store.log.with_source(as_text(name))
-    here = {number: source for number, source in found if store.catalogue.has_image(number)}
+    here = dict(view.with_source(as_text(whole)) or view.with_source(as_text(name)))
     if not here:
-        raise StoreError(f"there is no image {name}", "numbers and files are shown by: show CATEGORY")
+        raise NotFound(f"there is no image {name}", hint="show")
     if len(set(here.values())) > 1:
         shown = ", ".join(f"{number} ({source})" for number, source in list(here.items())[:5])
-        raise StoreError(f"{name} may be any of {len(here)} images: {shown}", "say more of the path, or a number")
+        raise Conflict(f"{name} may be any of {len(here)} images: {shown}", "say more of the path, or a number")
     return list(here)
 
 
-def label(store: Store, id: str) -> str:
+def label(view: View, id: str) -> str:
     """A category as people call it, with its id where that is another."""
-    name = store.catalogue.categories[id].name
+    name = view.catalogue.categories[id].name
     return id if name == id else f"{name} ({id})"
 
 
@@ -202,31 +189,33 @@ def describe(event: Event) -> str:
             return f"event {', '.join(map(str, event.events))} undone"
 
 
-def line(store: Store, recorded: Recorded) -> dict[str, int | str]:
+def line(view: View, recorded: Recorded) -> dict[str, int | str]:
     """An event as a line of history; the undo of an undo is a redo."""
     kind, what = recorded.kind, describe(recorded.event)
     if isinstance(recorded.event, Undone):
-        undo = store.log.event(recorded.event.events[0]).event
+        undo = view.event(recorded.event.events[0]).event
         if isinstance(undo, Undone):
             kind, what = "Redone", f"event {', '.join(map(str, undo.events))} brought back"
     return {"event": recorded.number, "time": recorded.time, "kind": kind, "what": what}
 
 
-def toggled(store: Store, recorded: Recorded) -> Iterator[tuple[str, Event]]:
+def toggled(view: View, recorded: Recorded) -> Iterator[tuple[str, Event]]:
     """What an Undone took back, or brought back."""
     assert isinstance(recorded.event, Undone)
     for number in recorded.event.events:
-        target = store.log.event(number).event
+        target = view.event(number).event
         if isinstance(target, Undone):
-            yield from (("brought back", store.log.event(inner).event) for inner in target.events)
+            yield from (("brought back", view.event(inner).event) for inner in target.events)
         else:
             yield "undone", target
 
 
-def rivals(store: Store, split: Split) -> list[str]:
+def rivals(view: View, split: Split) -> list[str]:
     """Categories with the very centre a split has got."""
     return [
-        category for row, category, _ in store.catalogue.centres() if row == split.row and category != split.category
+        category
+        for feature, category, _ in view.catalogue.centres()
+        if feature == split.feature and category != split.category
     ]
 
 

@@ -8,6 +8,7 @@ on the support set, by discovery simulated there.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,6 @@ from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.firstsight.space import fit_space
 from firstsight.methods.projection import projected, single
 from firstsight.methods.simulation import evenly
-from firstsight.register.learning import FARTHEST
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 DIMENSIONS = 192
@@ -91,7 +91,7 @@ class Firstsight(Decision):
 
     def closed_set(self) -> Register:
         """Never discovers, and still learns from what it is shown."""
-        return self.register(FARTHEST)
+        return self.register(inf)
 
     def report(self, features: Features, labels: NDArray[np.int64]) -> Report:
         """How much of the support set its register would call by its name."""

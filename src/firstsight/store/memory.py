@@ -1,0 +1,89 @@
+"""A log in memory: for tests, and for whoever wants edits and undo without a file. It ends with the process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from firstsight.core.errors import NotFound
+from firstsight.core.protocols import Progress
+from firstsight.store.events import Assigned, Event, Recorded
+from firstsight.store.log import Grown, Snapshot, dated
+
+
+class MemoryLog:
+    """Events in a list, which several stores may share: each follows what the others append."""
+
+    name = "the register in memory"
+    writable = True
+
+    def __init__(self, header: Mapping[str, Any]) -> None:
+        self.header = json.loads(json.dumps(header))
+        self._events: list[Recorded] = []
+        self._turn = RLock()
+        self._encoders: dict[str, int] = {}
+        self._snapshot: Snapshot | None = None
+
+    def last(self) -> int:
+        return len(self._events)
+
+    def append(self, events: Sequence[Event], after: int, times: Sequence[int] | None = None) -> list[Recorded]:
+        recorded = dated(events, after, times)
+        with self._turn:
+            if len(self._events) != after:
+                raise Grown(f"{self.name} has grown meanwhile", "try again")
+            self._events += recorded  # at once: whoever reads sees all of them or none
+        return recorded
+
+    def read(self, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
+        return iter(self._events[after : self.last() if upto is None else upto])
+
+    def newest(self, upto: int) -> Iterator[Recorded]:
+        return reversed(self._events[:upto])
+
+    def event(self, number: int) -> Recorded:
+        if not 1 <= number <= self.last():
+            raise NotFound(f"{self.name} has no event {number}", f"it has 1 to {self.last()}")
+        return self._events[number - 1]
+
+    def features(self, upto: int) -> Iterator[tuple[int, bytes]]:
+        return ((each.number, each.event.feature) for each in self.read(0, upto) if isinstance(each.event, Assigned))
+
+    def with_source(self, source: str, upto: int) -> list[int]:
+        ends = (f"/{source}",)
+        images = ((each.number, each.event) for each in self.read(0, upto))
+        return [n for n, e in images if isinstance(e, Assigned) and (e.source == source or e.source.endswith(ends))]
+
+    def encoder(self, description: Mapping[str, Any]) -> int:
+        with self._turn:
+            return self._encoders.setdefault(json.dumps(description, sort_keys=True), len(self._encoders) + 1)
+
+    def encoders(self) -> dict[int, dict[str, Any]]:
+        return {number: json.loads(text) for text, number in list(self._encoders.items())}
+
+    def snapshot(self) -> Snapshot | None:
+        return self._snapshot
+
+    def keep_snapshot(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def verify(self, progress: Progress) -> None:
+        """Memory is taken at its word."""
+
+    def back_up(self, path: Path, progress: Progress) -> None:
+        from firstsight.store.sqlite import SqliteLog
+
+        events = list(self.read())
+        copy = SqliteLog.create(path, self.header)
+        try:
+            for description in self.encoders().values():
+                copy.encoder(description)
+            copy.append([each.event for each in events], 0, [each.at for each in events])
+        finally:
+            copy.close()
+
+    def close(self) -> None:
+        """There is nothing to let go of."""

@@ -1,0 +1,168 @@
+"""What a store held at one moment, for anyone to ask: it does not change, and waits for nobody.
+
+Whoever writes meanwhile makes the next state; a view keeps its own. Knows the catalogue, the register, and the log as
+far as it went by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from firstsight.core.errors import NotFound
+from firstsight.core.protocols import Assignment, Candidate, Register
+from firstsight.core.threads import one_thread
+from firstsight.store import edits
+from firstsight.store.catalogue import Catalogue, Category
+from firstsight.store.events import Assigned, Recorded
+from firstsight.store.log import Log
+from firstsight.store.state import State
+
+
+class View:
+    """A store as of its last event then."""
+
+    def __init__(self, log: Log, state: State) -> None:
+        self._log = log
+        self._state = state
+        self.catalogue: Catalogue = state.catalogue
+
+    @property
+    def name(self) -> str:
+        """What people call the register's log."""
+        return self._log.name
+
+    @property
+    def last(self) -> int:
+        """The number of the last event."""
+        return self.catalogue.last
+
+    @property
+    def radius(self) -> int | float:
+        return self.catalogue.radius
+
+    @property
+    def confident(self) -> bool:
+        """Whether its answers say how probable they are."""
+        return bool(self._log.header["confident"])
+
+    @property
+    def register(self) -> Register:
+        """The register as of then, to be asked and not to be changed."""
+        return self._state.register
+
+    # ------------------------------------------------------------------ answering
+
+    @one_thread()
+    def match(self, feature: NDArray[Any], content: bytes) -> Assignment:
+        """What an image is. A person's word on this very image comes before the rule."""
+        return self.named(self.placed_before(content) or self.register.match(feature))
+
+    def recognise(self, content: bytes, source: str = "") -> Assignment | None:
+        """The answer to an image that is here already: the one from this source, one a person placed, or the last."""
+        here = self.with_content(content)
+        if not here:
+            return None
+        number = max(here, key=lambda n: (self.assigned(n).source == source, self.catalogue.placed(n), n))
+        return self.named(replace(self.assignment(number), decided_by="record"))
+
+    def assignment(self, number: int) -> Assignment:
+        """An image as it stands: in the category it is in now, with what was measured unless it was moved since."""
+        event, home = self.assigned(number), self.catalogue.home(number)
+        category, other = self.catalogue.resolve(home), event.runner_up and self.catalogue.resolve(event.runner_up)
+        where_it_was = home == event.home
+        second = other if where_it_was and other != category else None
+        return Assignment(
+            category=category,
+            is_new=not self.catalogue.categories[category].known,
+            created=False,
+            distance=event.distance if where_it_was else None,
+            radius=event.radius,
+            runner_up=Candidate(second, event.runner_up_distance or 0) if second else None,
+            via=home if home != category else None,
+            image=number,
+            decided_by="person" if self.catalogue.placed(number) else "rule",
+            confidence=event.confidence if where_it_was else None,
+            lesson=self.catalogue.lesson(number),
+        )
+
+    def placed_before(self, content: bytes) -> Assignment | None:
+        """The answer to an image that a person placed before, if one did."""
+        if not self.catalogue.placed_images:
+            return None
+        here = [number for number in self.with_content(content) if self.catalogue.placed(number)]
+        if not here:
+            return None
+        answer = self.assignment(here[-1])
+        return replace(answer, distance=None, runner_up=None, confidence=None, radius=self.radius, image=None)
+
+    def named(self, answer: Assignment) -> Assignment:
+        """The answer with the name people gave its category."""
+        name = None if answer.category is None else self.catalogue.categories[answer.category].name
+        return answer if name == answer.category else replace(answer, name=name)
+
+    # ------------------------------------------------------------------ looking
+
+    def category(self, name: str) -> Category:
+        """The category a person means, by id or name; a merged one stands for what it was merged into."""
+        return edits.category(self.catalogue, name)
+
+    def name_of(self, id: str) -> str:
+        """What people call a category, or the one it was merged into."""
+        return self.catalogue.categories[self.catalogue.resolve(id)].name
+
+    def category_of(self, image: int) -> str:
+        """The id of the category an image is in."""
+        return self.catalogue.category_of(image)
+
+    def images(self, category: str | None = None) -> list[int]:
+        """The numbers of the images of a category by its id, or of all, in order of arrival."""
+        if category is None:
+            numbers: list[int] = self.catalogue.columns()[0].tolist()
+            return numbers
+        return self.catalogue.images(category)
+
+    def event(self, number: int) -> Recorded:
+        """One event."""
+        if number > self.last:
+            raise NotFound(f"{self.name} has no event {number}", f"it has 1 to {self.last}")
+        return self._log.event(number)
+
+    def events(self, after: int = 0) -> Iterator[Recorded]:
+        """The events after one."""
+        return self._log.read(after, self.last)
+
+    def newest(self) -> Iterator[Recorded]:
+        """All events, the last one first."""
+        return self._log.newest(self.last)
+
+    def edits(self) -> list[Recorded]:
+        """The events by people."""
+        return [self.event(number) for number in self.catalogue.edits]
+
+    def features(self) -> Iterator[tuple[int, bytes]]:
+        """Every image there ever was, by number, and its feature."""
+        return self._log.features(self.last)
+
+    def encoders(self) -> dict[int, dict[str, Any]]:
+        """What made the features."""
+        return self._log.encoders()
+
+    def assigned(self, number: int) -> Assigned:
+        """The event of an image."""
+        event = self.event(number).event
+        assert isinstance(event, Assigned)
+        return event
+
+    def with_content(self, content: bytes) -> list[int]:
+        """The images there are of this content, oldest first."""
+        found = self.catalogue.contents.candidates(content, self.last)
+        return [n for n in found if self.catalogue.has_image(n) and self.assigned(n).content == content]
+
+    def with_source(self, source: str) -> list[tuple[int, str]]:
+        """The images there are from this source or from a path that ends with it, and their whole sources."""
+        found = (n for n in self._log.with_source(source, self.last) if self.catalogue.has_image(n))
+        return [(number, self.assigned(number).source) for number in found]
