@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -98,7 +99,7 @@ def measured(folder: Path, images: int, kind: str) -> dict[str, float]:
         say("verify", seconds(store.verify), "s")
     for sync in ("full", "normal"):
         with Store.create(folder / f"{sync}.db", world.register(), MODEL, as_sync(sync)) as store:
-            took = seconds(lambda store=store: world.record(store, 300, 1))
+            took = seconds(partial(world.record, store, 300, 1))
             say(f"one at a time, synchronous={sync}", 300 / took, "images/s")
     return found
 
@@ -127,7 +128,7 @@ def edits(store: Store, world: World, say: Callable[..., None]) -> None:
     for what, edit in kinds.items():
         edited, after = [], []
         for i in range(EDITS):
-            edited.append(1000 * seconds(lambda i=i, edit=edit: edit(i)))
+            edited.append(1000 * seconds(partial(edit, i)))
             after.append(1000 * seconds(ask))
         say(what, median(edited), "ms")
         more = max(0.0, median(after) - before)
@@ -156,7 +157,7 @@ class World:
         return self._of(self.rng.integers(0, CATEGORIES, count))
 
     def _of(self, labels: NDArray[Any]) -> NDArray[Any]:
-        features = self.centres[labels]
+        features: NDArray[Any] = self.centres[labels]
         if self.kind == "codes":
             features[:, 0] ^= np.uint64(1) << self.rng.integers(0, BITS, len(labels)).astype(np.uint64)
             return features
