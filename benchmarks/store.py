@@ -158,7 +158,7 @@ class World:
         return self._of(self.rng.integers(0, CATEGORIES, count))
 
     def _of(self, labels: NDArray[Any]) -> NDArray[Any]:
-        features = self.centres[labels]
+        features: NDArray[Any] = self.centres[labels]
         if self.kind == "codes":
             features[:, 0] ^= np.uint64(1) << self.rng.integers(0, BITS, len(labels)).astype(np.uint64)
             return np.asarray(features)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from test_commands import Result, firstsight, refused
 
 import firstsight as library
 from firstsight.data.folder import walk
+from firstsight.store.log import Snapshot
+from firstsight.store.snapshot import pack
 
 
 @pytest.fixture
@@ -244,3 +248,32 @@ def test_names_are_shown_as_they_are(register: Path) -> None:
     categories(register, "rename", "new-1", "[red]moth[/red]")
     assert "[red]moth[/red]" in categories(register).stdout
     assert "[red]moth[/red]" in categories(register, "history", "--category", "new-1").stdout
+
+
+def test_verify_checks_what_opening_does_not_read(register: Path, tmp_path: Path) -> None:
+    assert "is sound: " in categories(register, "verify").stderr
+    copy = tmp_path / "copy.db"
+    categories(register, "backup", copy)
+    assert "is sound: " in categories(copy, "verify").stderr
+    with library.Store.open(copy) as store:  # a snapshot, so that opening spares itself the events
+        store._log.keep_snapshot(Snapshot(store.view().last, pack(store.view().catalogue, None)))
+    with closing(sqlite3.connect(copy)) as db:
+        db.execute("DROP TRIGGER events_are_never_changed")
+        db.execute("UPDATE events SET at = at + 1 WHERE number = 2")
+        db.commit()
+    assert categories(copy, "list").stdout == categories(register, "list").stdout
+    refused(8, "event 2 is missing or not as it was written", "categories", copy, "verify")
+    refused(8, "restore it from a backup", "categories", copy, "backup", tmp_path / "other.db")
+    assert not (tmp_path / "other.db").exists()
+
+
+def test_several_categories_are_merged_at_once_or_not_at_all(register: Path) -> None:
+    before = listed(register, "list")
+    refused(8, "there is no category 'nowhere'", "categories", register, "merge", "new-1", "nowhere", "--into", "new-3")
+    refused(8, "into itself", "categories", register, "merge", "new-1", "new-3", "--into", "new-3")
+    assert listed(register, "list") == before
+    said = categories(register, "merge", "new-1", "new-2", "--into", "new-3").stderr
+    assert said.count("merged into new-3") == 2
+    first = listed(register, "history", "--limit", 2)[0]["event"]
+    categories(register, "undo", f"{first}-{first + 1}")
+    assert [row["images"] for row in listed(register, "list")] == [row["images"] for row in before]

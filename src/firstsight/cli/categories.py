@@ -51,12 +51,13 @@ def categories(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A register made by discover --register.", metavar="FILE.db")],
     wait: Wait = 0.0,
+    trust: Trust = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """List what a register holds; with a command after FILE.db, look closer or correct it."""
     configure(quiet, verbose)
-    context.obj = (file, wait)
+    context.obj = (file, wait, trust)
     if context.invoked_subcommand is None:
         list_(context)
 
@@ -369,12 +370,13 @@ def reencode(
 
 
 def _reading(context: typer.Context) -> stores.Store:
-    return stores.Store.open(context.obj[0], write=False)
+    file, _, trust = context.obj
+    return stores.Store.open(file, write=False, trust=trust)
 
 
 def _writing(context: typer.Context) -> stores.Store:
-    file, wait = context.obj
-    return stores.Store.open(file, wait=wait)
+    file, wait, trust = context.obj
+    return stores.Store.open(file, wait=wait, trust=trust)
 
 
 def _done(recorded: events.Recorded, store: stores.Store | None = None) -> None:
