@@ -28,8 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.codes import pack
-from firstsight.core.protocols import Assignment, Candidate, Provenance, Register, Silent
+from firstsight.core.protocols import Provenance, Register, Silent
 from firstsight.register.codes import CodeRegister
 from firstsight.register.statistics import ENOUGH, Spread, StatisticsRegister
 from firstsight.reproduce.provenance import provenance

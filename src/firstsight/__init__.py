@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from firstsight._version import __version__
 
 if TYPE_CHECKING:
+    from firstsight.core.assignments import Assignment, Candidate
     from firstsight.core.errors import FirstsightError
-    from firstsight.core.protocols import Assignment, Candidate
     from firstsight.core.settings import Settings
     from firstsight.discoverer import Discoverer
     from firstsight.estimator import CategoryDiscoverer
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 _HOMES = {
-    "Assignment": "core.protocols",
-    "Candidate": "core.protocols",
+    "Assignment": "core.assignments",
+    "Candidate": "core.assignments",
     "CategoryDiscoverer": "estimator",
     "CodeRegister": "register.codes",
     "Discoverer": "discoverer",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.core.protocols import Assignment
+from firstsight.core.assignments import Assignment
 from firstsight.data.images import ImageLike
 from firstsight.discoverer import Discoverer, is_feature
 from firstsight.register.kinds import of_header

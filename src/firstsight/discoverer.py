@@ -17,8 +17,9 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.assignments import Assignment
 from firstsight.core.errors import ImageError, ModelError
-from firstsight.core.protocols import Assignment, Discovering, Register
+from firstsight.core.protocols import Discovering, Register
 from firstsight.core.threads import one_thread
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import ImageLike, describe, read

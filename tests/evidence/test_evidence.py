@@ -10,7 +10,7 @@ import numpy as np
 
 from firstsight._version import __version__
 from firstsight.cli.explain import drawn
-from firstsight.core.protocols import Assignment, Candidate
+from firstsight.core.assignments import Assignment, Candidate
 from firstsight.evidence.evidence import FORMAT, Evidence, Near, Similar, Sum
 
 DOCS = Path(__file__).parents[2] / "docs" / "explanations.md"

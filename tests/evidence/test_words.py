@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from firstsight.core.protocols import Assignment
+from firstsight.core.assignments import Assignment
 from firstsight.evidence.evidence import Near, Sum
 from firstsight.evidence.words import sentence
 

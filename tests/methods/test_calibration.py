@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy.optimize import approx_fprime
 
 from clouds import clouds
+from firstsight.core.assignments import Assignments
 from firstsight.core.protocols import SupportFeatures
 from firstsight.methods.firstsight.calibration import _weighed_loss, best_concentration, best_sharpness, calibrated
 from firstsight.methods.firstsight.corrected import NEVER, Corrected, corrected
 from firstsight.methods.firstsight.decision import Firstsight
 from firstsight.methods.firstsight.prior import Prior
 from firstsight.methods.firstsight.settings import FirstsightSettings
-from firstsight.register.assignments import Assignments
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 

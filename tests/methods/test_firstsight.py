@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 import firstsight
 from clouds import clouds
+from firstsight.core.assignments import Assignments
 from firstsight.core.protocols import SupportFeatures
 from firstsight.methods.firstsight.calibration import Calibration, calibrated
 from firstsight.methods.firstsight.decision import Firstsight
 from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.simulation import ALWAYS, MUCH_MORE, evenly, random_thirds, simulated, thirds
-from firstsight.register.assignments import Assignments
 from firstsight.register.kinds import of_header
 from firstsight.store.store import Store
 from tiny_settings import tiny_for

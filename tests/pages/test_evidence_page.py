@@ -9,7 +9,7 @@ import pytest
 
 import firstsight
 from colours import PURPLE, RED, colour_model, painted
-from firstsight.core.protocols import Assignment
+from firstsight.core.assignments import Assignment
 from firstsight.evidence.evidence import Evidence
 from firstsight.model.examples import Examples
 from firstsight.pages.explanation import as_html

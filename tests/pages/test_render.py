@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
 from firstsight.cli.explain import drawn
-from firstsight.core.protocols import Assignment, Candidate
+from firstsight.core.assignments import Assignment, Candidate
 from firstsight.evidence.evidence import Evidence, Near, Similar, Sum
 from firstsight.pages.explanation import as_html
 from firstsight.pages.render import ODD, environment, render

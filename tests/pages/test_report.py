@@ -6,7 +6,7 @@ import pytest
 
 from colours import BLUE, RED, painted
 from firstsight.core.accuracy import Accuracy
-from firstsight.core.protocols import Assignment
+from firstsight.core.assignments import Assignment
 from firstsight.evaluate.scores import Row
 from firstsight.evaluate.stream import Answered, Evaluation
 from firstsight.pages import report

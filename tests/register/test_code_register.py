@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.bounds import packing_limit
 from firstsight.core.codes import Words, hamming, pack, unpack
 from firstsight.core.errors import SettingsError
-from firstsight.core.protocols import Assignment, Candidate, Centre
+from firstsight.core.protocols import Centre
 from firstsight.register import codes as register_module
 from firstsight.register import index
 from firstsight.register.codes import CodeRegister, closed_set

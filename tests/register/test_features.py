@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from firstsight.checks import check_discoverer
 from firstsight.cli.main import app
+from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.errors import ModelError, SettingsError
-from firstsight.core.protocols import Assignment, Candidate, Centre, Provenance
+from firstsight.core.protocols import Centre, Provenance
 from firstsight.discoverer import Discoverer
 from firstsight.register import features as register_module
 from firstsight.register.features import FeatureRegister, Features, Metric, closed_set_features

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tiny_store import BITS, LOGS, MODEL, Kind, discover, feature, fresh, fresh_register
 
+from firstsight.core.assignments import Assignment
 from firstsight.core.errors import FirstsightError
-from firstsight.core.protocols import Assignment, Centre, Register
+from firstsight.core.protocols import Centre, Register
 from firstsight.store import store as store_module
 from firstsight.store.events import (
     Assigned,

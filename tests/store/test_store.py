@@ -11,8 +11,8 @@ import pytest
 from tiny_store import BITS, MODEL, arrival, code, discover, fresh_register, new_store
 
 from firstsight.cli.remedies import remedy
+from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.errors import SettingsError, StoreError
-from firstsight.core.protocols import Assignment, Candidate
 from firstsight.store import store as store_module
 from firstsight.store.catalogue import Catalogue
 from firstsight.store.events import Assigned, Created, Split

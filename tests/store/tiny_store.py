@@ -12,8 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.assignments import Assignment
 from firstsight.core.codes import Words, unpack
-from firstsight.core.protocols import Assignment, Provenance, Register
+from firstsight.core.protocols import Provenance, Register
 from firstsight.register.codes import CodeRegister
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store.log import Log

@@ -20,7 +20,7 @@ from firstsight.core.errors import DataError, ImageError, SettingsError
 from firstsight.core.files import disk_errors
 
 if TYPE_CHECKING:
-    from firstsight.core.protocols import Assignment
+    from firstsight.core.assignments import Assignment
     from firstsight.model.model import Model
     from firstsight.store.connection import Sync
     from firstsight.store.store import Store

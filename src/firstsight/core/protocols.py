@@ -1,7 +1,7 @@
 """What the rest agrees on: an encoder makes features of images, a decision fitted on features makes a register,
 and a register answers features with assignments.
 
-Imports nothing of ours. Every method is an encoder and a decision.
+Every method is an encoder and a decision.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from firstsight.core.assignments import Assignment, Assignments, Candidate
 
 Features: TypeAlias = NDArray[np.float32]  # one per image, (N, D)
 
@@ -30,41 +32,6 @@ class SupportFeatures:
     labels: NDArray[np.int64]  # (N,), positions in `names`
     names: tuple[str, ...]
     centres: Features | None = None  # (C, D)
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A category that was considered, and how far it was."""
-
-    category: str
-    distance: int | float
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """One answer.
-
-    `category` is None only in a pure match that would found a new category. `distance` is to the category that
-    answers or, where none was near enough, to the nearest one. `runner_up` is the nearest category that is not
-    the answer. `via` is the category whose centre matched, where that one has been merged into the answer.
-    `image` is the number under which a store keeps the image. `decided_by` says who answered: the register's rule,
-    a person who placed this very image before, or the record of an image that is not counted again. `name` is what
-    people call the category, where they renamed it. `confidence` is how probable the rule holds its answer to be,
-    where it can tell. `lesson` says whether the image shapes its category, where categories learn.
-    """
-
-    category: str | None
-    is_new: bool
-    created: bool
-    distance: int | float | None
-    radius: int | float
-    runner_up: Candidate | None
-    via: str | None = None
-    image: int | None = None
-    decided_by: Literal["rule", "person", "record"] = "rule"
-    name: str | None = None
-    confidence: float | None = None
-    lesson: bool = True
 
 
 class Centre(NamedTuple):
@@ -150,6 +117,8 @@ class Register(Protocol):
     unlearns: ClassVar[bool]  # whether that can be taken back feature by feature; else it is built again
     confident: ClassVar[bool]  # whether it can tell how probable an answer is
     radius: Any  # how far a category reaches, settable; infinite where nothing is ever new
+    names: list[str]  # of all categories, the known ones first
+    known: int  # how many those are
 
     def match(self, feature: NDArray[Any], without: str | None = None) -> Assignment:
         """What this feature is; changes nothing. `without` names a category to be asked as if it had not learned it."""
@@ -159,7 +128,7 @@ class Register(Protocol):
         """Match, and register a new category when nothing matches."""
         ...
 
-    def assign_many(self, features: NDArray[Any]) -> Sequence[Assignment]:
+    def assign_many(self, features: NDArray[Any]) -> Assignments:
         """Exactly what assigning the features one by one gives."""
         ...
 

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.accuracy import number
-from firstsight.core.protocols import Assignment, Features, Progress
+from firstsight.core.assignments import Assignment
+from firstsight.core.protocols import Features, Progress, Register
 from firstsight.core.settings import Rule
 from firstsight.core.threads import one_thread
 from firstsight.data.features import LabelledFeatures
@@ -36,7 +37,7 @@ class AnswersAgain(Protocol):
     def answer_again(self, features: NDArray[Any], /) -> NDArray[np.int32]: ...
 
 
-Start: TypeAlias = Callable[[], Any]  # makes the register that a pass begins with
+Start: TypeAlias = Callable[[], Register]  # makes the register that a pass begins with
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def offline(features: NDArray[np.float32], truth: Sequence[str], known: Sequence
     return mean_row("offline k-means", [measures(answers)])
 
 
-def measure(register: Any, features: NDArray[Any], truth: Sequence[str], order: NDArray[np.int64]) -> Measures:
+def measure(register: Register, features: NDArray[Any], truth: Sequence[str], order: NDArray[np.int64]) -> Measures:
     """Let a fresh register decide the features in this order, and compare with the truth."""
     names = {name: i for i, name in enumerate(register.names[: register.known])}
     own = np.array([names.get(name, -1) for name in truth], dtype=np.int64)[order]  # among the known, else -1

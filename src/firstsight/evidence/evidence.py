@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.core.protocols import Assignment
+from firstsight.core.assignments import Assignment
 from firstsight.data.images import Pixels
 
 Kind: TypeAlias = Literal["prototypes", "support images"]

@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.errors import ImageError
-from firstsight.core.protocols import Assignment, Candidate, ComparesBits, Register
+from firstsight.core.protocols import ComparesBits, Register
 from firstsight.data.images import ImageLike, Pixels, describe, read, thumbnail
 from firstsight.evidence.evidence import Evidence, Near
 from firstsight.evidence.looking import look

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from firstsight.core.protocols import Assignment
+from firstsight.core.assignments import Assignment
 from firstsight.evidence.evidence import Kind, Near, Sum
 
 FEW = {0: "none", 1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}

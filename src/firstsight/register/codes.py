@@ -12,10 +12,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.assignments import Candidate
 from firstsight.core.bounds import check_bits
 from firstsight.core.codes import Words, hamming, pack, unpack
 from firstsight.core.errors import SettingsError
-from firstsight.core.protocols import Candidate
 from firstsight.core.settings import Rule
 from firstsight.register.index import TABLE_BITS, Centres, Index, Scan, Table
 from firstsight.register.numbers import as_json, from_json

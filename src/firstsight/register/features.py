@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.assignments import Candidate
 from firstsight.core.errors import ModelError, SettingsError
-from firstsight.core.protocols import Candidate
 from firstsight.register.index import Centres
 from firstsight.register.numbers import as_json, from_json
 from firstsight.register.roster import Roster

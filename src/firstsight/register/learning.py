@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.assignments import Assignment, Assignments, Candidate
 from firstsight.core.errors import ModelError, SettingsError
-from firstsight.core.protocols import Assignment, Candidate, Centre
-from firstsight.register.assignments import Assignments
+from firstsight.core.protocols import Centre
 from firstsight.register.naming import Naming
 
 LARGEST = 600.0  # exponent that leaves room for a sum

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.assignments import Assignment, Assignments, Candidate
 from firstsight.core.errors import SettingsError
-from firstsight.core.protocols import Assignment, Candidate, Centre
-from firstsight.register.assignments import Assignments
+from firstsight.core.protocols import Centre
 from firstsight.register.index import Centres, Index
 from firstsight.register.naming import Naming
 from firstsight.register.standing import Standing

@@ -43,7 +43,7 @@ CHANGES: dict[str, tuple[tuple[float, float, float], Callable[[Tensor], Tensor]]
 def inspect(task: Task, model: Model, settings: Any, encoded: Features, stems: Stems, progress: Progress) -> Inspection:
     """Everything about a run's model and stream that a figure is made of."""
     features = model.transform(encoded)
-    answers: Any = model.register().assign_many(features)
+    answers = model.register().assign_many(features)
     sample = np.linspace(0, len(features) - 1, min(SAMPLE, len(features))).astype(np.int64)
     names = [*model.names, *sorted(set(task.truth) - set(model.names))]
     position = {name: i for i, name in enumerate(names)}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
-from firstsight.core.protocols import Assignment
+from firstsight.core.assignments import Assignment
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.core.protocols import Assignment, Register
+from firstsight.core.assignments import Assignment
+from firstsight.core.protocols import Register
 from firstsight.store.draft import Draft
 from firstsight.store.events import Assigned, Created, Recorded
 from firstsight.store.view import View

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from firstsight.core.protocols import Assignment, Progress
+from firstsight.core.assignments import Assignment
+from firstsight.core.protocols import Progress
 from firstsight.core.threads import one_thread
 from firstsight.store.draft import Draft
 from firstsight.store.events import Recorded

@@ -17,8 +17,9 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from firstsight._version import __version__
+from firstsight.core.assignments import Assignment
 from firstsight.core.errors import DiskError, Incompatible, SettingsError, StoreError
-from firstsight.core.protocols import Assignment, Progress, Provenance, Register, Silent
+from firstsight.core.protocols import Progress, Provenance, Register, Silent
 from firstsight.core.threads import one_thread
 from firstsight.register.kinds import of_header
 from firstsight.register.numbers import from_json

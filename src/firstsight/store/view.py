@@ -12,8 +12,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.errors import NotFound
-from firstsight.core.protocols import Assignment, Candidate, Register
+from firstsight.core.protocols import Register
 from firstsight.core.threads import one_thread
 from firstsight.store import edits
 from firstsight.store.catalogue import Catalogue, Category

@@ -1,16 +1,49 @@
-"""Many assignments as columns: made millions a second, worded one at a time."""
+"""Assignments: one answer, and many as columns, made millions a second and worded one at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.core.protocols import Assignment, Candidate
+
+@dataclass(frozen=True)
+class Candidate:
+    """A category that was considered, and how far it was."""
+
+    category: str
+    distance: int | float
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One answer.
+
+    `category` is None only in a pure match that would found a new category. `distance` is to the category that
+    answers or, where none was near enough, to the nearest one. `runner_up` is the nearest category that is not
+    the answer. `via` is the category whose centre matched, where that one has been merged into the answer.
+    `image` is the number under which a store keeps the image. `decided_by` says who answered: the register's rule,
+    a person who placed this very image before, or the record of an image that is not counted again. `name` is what
+    people call the category, where they renamed it. `confidence` is how probable the rule holds its answer to be,
+    where it can tell. `lesson` says whether the image shapes its category, where categories learn.
+    """
+
+    category: str | None
+    is_new: bool
+    created: bool
+    distance: int | float | None
+    radius: int | float
+    runner_up: Candidate | None
+    via: str | None = None
+    image: int | None = None
+    decided_by: Literal["rule", "person", "record"] = "rule"
+    name: str | None = None
+    confidence: float | None = None
+    lesson: bool = True
 
 
 @dataclass(frozen=True, eq=False)
