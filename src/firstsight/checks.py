@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment
+from firstsight.data.features import is_feature
 from firstsight.data.images import ImageLike
-from firstsight.discoverer import Discoverer, is_feature
+from firstsight.discoverer import Discoverer
 from firstsight.register.kinds import of_header
 from firstsight.store.store import Store
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -22,6 +21,7 @@ from firstsight.core.errors import ImageError, ModelError
 from firstsight.core.protocols import Discovering, Register
 from firstsight.core.threads import one_thread
 from firstsight.data.ahead import ahead, or_error
+from firstsight.data.features import is_feature, read_feature
 from firstsight.data.images import ImageLike, describe, read
 from firstsight.encode.many import group_size
 from firstsight.store.store import Arrival, Store
@@ -249,19 +249,6 @@ def _is_good(each: Prepared | ImageError) -> bool:
     return not isinstance(each, ImageError)
 
 
-def is_feature(given: Given) -> bool:
-    """Whether this is a feature, not an image."""
-    return isinstance(given, np.ndarray) and given.ndim == 1
-
-
-def _as_feature(given: Any) -> Prepared:
-    """A feature on its way; it is called by its content, as it has no file."""
-    try:
-        with np.errstate(over="ignore"):  # which is found below
-            feature = np.ascontiguousarray(given, dtype=np.float32)
-    except (TypeError, ValueError):
-        raise ImageError("<feature>", "is not made of numbers") from None
-    if not np.isfinite(feature).all():
-        raise ImageError("<feature>", "holds values that are not finite numbers", "leave it out")
-    content = hashlib.sha256(feature.tobytes()).digest()
-    return Prepared(f"feature {content.hex()[:12]}", content, given=feature)
+def _as_feature(given: Given) -> Prepared:
+    values, content, name = read_feature(given)
+    return Prepared(name, content, given=values)

@@ -1,9 +1,15 @@
-"""Features that somebody has already, each with the category it is of: what labelled images are before encoding."""
+"""Features that somebody has already: one that comes instead of an image, or many with the categories they are of."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.core.errors import ImageError
 from firstsight.core.protocols import Features
 
 
@@ -14,3 +20,29 @@ class LabelledFeatures:
     features: Features  # (N, D)
     labels: tuple[int, ...]
     categories: tuple[str, ...]
+
+
+class Given(NamedTuple):
+    """A feature that came instead of an image: its values, the SHA-256 of them, and how to call it."""
+
+    values: NDArray[np.float32]
+    content: bytes
+    name: str
+
+
+def is_feature(given: Any) -> bool:
+    """Whether this is a feature, not an image: an array of one dimension."""
+    return isinstance(given, np.ndarray) and given.ndim == 1
+
+
+def read_feature(given: Any) -> Given:
+    """A feature as it is compared; it is called by its content, as it has no file. ImageError where it is none."""
+    try:
+        with np.errstate(over="ignore"):  # which is found below
+            values = np.ascontiguousarray(given, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise ImageError("<feature>", "is not made of numbers") from None
+    if not np.isfinite(values).all():
+        raise ImageError("<feature>", "holds values that are not finite numbers", "leave it out")
+    content = hashlib.sha256(values.tobytes()).digest()
+    return Given(values, content, f"feature {content.hex()[:12]}")

@@ -55,7 +55,7 @@ class Evidence:
     """What one answer rests on. The answer is a pure match: `category` is None where it would found a new one."""
 
     image: str  # what it is called
-    pixels: Pixels  # what the model saw of it
+    pixels: Pixels | None  # what the model saw of it; None where it came as a feature
     answer: Assignment
     sentence: str  # in plain words
     kind: Kind  # what `similar` are

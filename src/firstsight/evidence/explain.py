@@ -10,16 +10,15 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.errors import ImageError
 from firstsight.core.protocols import ComparesBits, Register
+from firstsight.data.features import is_feature, read_feature
 from firstsight.data.images import ImageLike, Pixels, describe, read, thumbnail
 from firstsight.evidence.evidence import Evidence, Near
-from firstsight.evidence.looking import look
-from firstsight.evidence.points import Points, summed
+from firstsight.evidence.points import Look, Points, summed
 from firstsight.evidence.words import sentence
 from firstsight.model.examples import SIDE
 from firstsight.model.model import Model
@@ -33,19 +32,27 @@ LOOKED_FOR = 5  # images of a new category that are looked for, until one is sti
 
 
 def explain(model: Model, image: ImageLike, register: Register | None = None, store: Store | None = None) -> Evidence:
-    """Why this image is what it is: by the model's known categories, by a register, or by all that a store holds."""
-    pixels, content = _read(model, image)
-    view = None
+    """Why this image is what it is: by the model's known categories, by a register, or by all that a store holds.
+
+    A feature is explained as well, as far as that goes without a picture; nothing of torch is loaded for it.
+    """
+    points, view = Points(model), None
+    if is_feature(image):
+        values, content, called = read_feature(image)
+        pixels, encoded, seen = None, values[None], Look(values[None])
+    else:
+        from firstsight.evidence.looking import look  # which is torch's
+
+        called, (pixels, content) = describe(image), _read(model, image)
+        encoded, seen = model.encode([pixels]), look(points, pixels)
     if store is not None:
         store.check_model(model.provenance)
         view = store.view()  # as of now, whoever writes meanwhile
         register = view.register
     register = model.register() if register is None else register
-    encoded = model.encode([pixels])
     feature = model.transform(encoded)[0]
-    points, names = Points(model), Names(model, view)
+    names = Names(model, view)
     answer = names.given(register.match(feature) if view is None else view.match(feature, content))
-    seen = look(model.looking, torch.from_numpy(pixels.copy())[None], points.liking)
     scores = points.similarity(seen.shown)[0] if len(points) else None
     similar = () if scores is None else points.ranked(scores, lambda category: names.of(model.names[category]))
     sums, near = summed(similar), _near(register, feature, answer, names)
@@ -55,7 +62,7 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
     if view is not None and register.learns and is_lesson(view, content):
         said += " This very image is in the register: the category it is in has learned from it."
     return Evidence(
-        image=describe(image),
+        image=called,
         pixels=pixels,
         answer=answer,
         sentence=said,

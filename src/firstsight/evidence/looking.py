@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from math import isqrt
 from typing import Any
 
@@ -14,8 +12,9 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from firstsight.encode.encoder import TorchEncoder
+from firstsight.data.images import Pixels
 from firstsight.evidence.evidence import Square
+from firstsight.evidence.points import TOP, Look, Points, top
 
 
 class Watch(TorchFunctionMode):
@@ -38,34 +37,39 @@ class Watch(TorchFunctionMode):
         return result
 
 
-@dataclass(frozen=True)
-class Look:
-    """What of one image was compared, in fp32, and where the encoder looked, where its architecture tells."""
-
-    shown: Tensor
-    places: NDArray[np.float32] | None  # 0 to 1, rows from the top
-    closer: Square | None
-
-
-def look(encoder: TorchEncoder, crops: Tensor, score: Callable[[Tensor], Tensor | None]) -> Look:
-    """Look at one image. Of a CNN it is told where in the image that was found which makes its `score` high."""
+def look(points: Points, pixels: Pixels) -> Look:
+    """Look at one image. Of a CNN it is told where in it that was found which makes it like the points it is like."""
+    encoder, crops = points.model.looking, torch.from_numpy(pixels.copy())[None]
     with Watch() as watch, torch.enable_grad():
         stem = encoder.stem(crops).detach().requires_grad_()
         learner = encoder.learner.eval()
         shown = learner.shown(stem)
     closer = None if watch.closer is None else _square(watch.closer)
     if watch.attending is not None:
-        return Look(shown.detach(), _scaled(_attention(*watch.attending)), closer)
-    total = score(shown)
+        return Look(shown.detach().cpu().numpy(), _scaled(_attention(*watch.attending)), closer)
+    total = _liking(points, shown)
     with torch.no_grad():
         channels = learner.tail(stem).shape[1]
     if watch.map is None or total is None or watch.map.shape[1] != channels:
-        return Look(shown.detach(), None, closer)
+        return Look(shown.detach().cpu().numpy(), None, closer)
     # a map the frozen trunk made is not part of the graph; what was pooled of it is
     (gradient,) = torch.autograd.grad(total, watch.map if watch.map.requires_grad else stem)
     weights = gradient[0].reshape(channels, -1).mean(1)
     places = _scaled(torch.einsum("c,chw->hw", weights, watch.map[0].detach()).clamp_min(0))
-    return Look(shown.detach(), places, closer)
+    return Look(shown.detach().cpu().numpy(), places, closer)
+
+
+def _liking(points: Points, shown: Tensor) -> Tensor | None:
+    """How much one image is like the points most like it, with a gradient."""
+    if not len(points):
+        return None
+    if points.by_learner:
+        learned = points.model.looking.learner.similarity(shown, torch.from_numpy(points.points).to(shown.device))
+        return learned.topk(min(TOP, len(points))).values.sum()
+    feature, decision = shown[0].detach().cpu().numpy(), points.model.decision
+    most = top(decision.similarity(feature[None], points.points))[0]
+    slope = np.asarray(decision.slope(feature, points.points[most]), dtype=np.float32)
+    return (shown[0] * torch.from_numpy(slope).to(shown.device)).sum()
 
 
 def _square(map: Tensor) -> Square:

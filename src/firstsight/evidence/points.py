@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from firstsight.core.protocols import Features
-from firstsight.evidence.evidence import Kind, Similar, Sum
+from firstsight.evidence.evidence import Kind, Similar, Square, Sum
 from firstsight.model.model import Model
 
 TOP = 5  # the paper's
+
+
+@dataclass(frozen=True)
+class Look:
+    """What of one image is compared, in fp32, and where the encoder looked, where that can be told."""
+
+    shown: Features  # (1, D)
+    places: NDArray[np.float32] | None = None  # 0 to 1, rows from the top
+    closer: Square | None = None
 
 
 class Points:
@@ -35,23 +43,16 @@ class Points:
     def __len__(self) -> int:
         return len(self.points)
 
-    def similarity(self, shown: Tensor) -> NDArray[np.float32]:
-        """How alike every image is to every point, (N, m)."""
-        if not self._own_measure:
-            return self.model.decision.similarity(shown.detach().cpu().numpy(), self.points)
-        with torch.no_grad():
-            return np.asarray(self._learned(shown).cpu().numpy())
+    def similarity(self, shown: Features) -> NDArray[np.float32]:
+        """How alike what is shown of every image is to every point, (N, m)."""
+        if not self.by_learner:
+            return self.model.decision.similarity(shown, self.points)
+        import torch
 
-    def liking(self, shown: Tensor) -> Tensor | None:
-        """How much one image is like the points most like it: what a CNN's map is asked about. It has a gradient."""
-        if not len(self):
-            return None
-        if self._own_measure:
-            return self._learned(shown).topk(min(TOP, len(self))).values.sum()
-        feature = shown[0].detach().cpu().numpy()
-        most = top(self.model.decision.similarity(feature[None], self.points))[0]
-        slope = self.model.decision.slope(feature, self.points[most])
-        return (shown[0] * torch.from_numpy(np.asarray(slope, dtype=np.float32)).to(shown.device)).sum()
+        learner, device = self.model.looking.learner, self.model.looking.device
+        with torch.no_grad():
+            images, points = (torch.from_numpy(part).to(device) for part in (shown, self.points))
+            return np.asarray(learner.similarity(images, points).cpu().numpy())
 
     def picture(self, point: int) -> bytes | None:
         return None if self.examples is None else self.examples.picture(point)
@@ -68,11 +69,9 @@ class Points:
         )
 
     @property
-    def _own_measure(self) -> bool:
-        return self.model.looking.learner.own_measure
-
-    def _learned(self, shown: Tensor) -> Tensor:
-        return self.model.looking.learner.similarity(shown, torch.from_numpy(self.points).to(shown.device))
+    def by_learner(self) -> bool:
+        """Whether the learner has a measure of its own; else images are compared by the decision's."""
+        return self.model.encoder is not None and self.model.encoder.learner.own_measure
 
 
 def top(scores: NDArray[np.float32], count: int = TOP) -> NDArray[np.intp]:

@@ -13,14 +13,16 @@ def as_html(cases: Sequence[Evidence]) -> bytes:
     """A self-contained page."""
     return render(
         "explanation.html.j2",
-        cases=[(each, jpeg(each.pixels), _looked(each)) for each in cases],
+        cases=[(each, None if each.pixels is None else jpeg(each.pixels), _looked(each)) for each in cases],
         most_similar=_largest(one.similarity for each in cases for one in each.similar),
         largest_sum=_largest(one.similarity for each in cases for one in each.sums),
     )
 
 
 def _looked(each: Evidence) -> bytes | None:
-    return None if each.looked is None else jpeg(lit(each.pixels, each.looked, each.closer))
+    if each.pixels is None or each.looked is None:
+        return None
+    return jpeg(lit(each.pixels, each.looked, each.closer))
 
 
 def _largest(values: Iterable[float]) -> float:

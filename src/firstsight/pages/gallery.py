@@ -53,8 +53,8 @@ def as_page(model: Model, name: str) -> tuple[bytes, str]:
     """The page, and what it says in a line."""
     if model.examples is None:
         raise ModelError(
-            f"{name} was made by an earlier release, which kept no examples of what it learned",
-            "fit it again to have a gallery",
+            f"{name} has no support images that stand for what it learned",
+            "fit it on images to have a gallery",
         )
     points = Points(model)
     said = remarks(points.points, model.examples)

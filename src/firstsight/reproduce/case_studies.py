@@ -37,7 +37,7 @@ def case_studies(model: Model, stream: PixelCache, truth: Sequence[str], progres
         for some in torch.split(torch.arange(len(truth)), BATCH):
             crops = stream.crops(some, torch.full((len(some), 3), CENTRE), encoder.device)
             answers += [register.match(feature).category for feature in model.transform(encoder.encode(crops))]
-            scores.append(points.similarity(encoder.learner.eval().shown(encoder.stem(crops))))
+            scores.append(points.similarity(encoder.learner.eval().shown(encoder.stem(crops)).cpu().numpy()))
             for _ in some:
                 advance()
     likeness = _likeness(points, np.concatenate(scores), model.names, truth, answers)

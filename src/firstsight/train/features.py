@@ -14,6 +14,7 @@ from firstsight.core.protocols import SupportFeatures
 from firstsight.core.threads import one_thread
 from firstsight.methods.catalogue import decision_of
 from firstsight.methods.settings import named, settings_from
+from firstsight.model.examples import choose
 from firstsight.model.folder import save_model
 from firstsight.model.model import Category, Model
 
@@ -38,7 +39,11 @@ def fit_features(
     out = None if out is None else Path(out).absolute()
     if out is not None and out.exists():
         raise ModelError(f"{out} exists already", "choose another name, or remove it first")
-    model = decided(checked(features, labels), settings)
+    support = checked(features, labels)
+    model = decided(support, settings)
+    model.examples = choose(
+        support.features, support.labels, len(support.names), model.decision.similarity, settings.prototypes, None
+    )
     if out is not None:
         save_model(model, out)
     return model
