@@ -3,7 +3,7 @@
     python benchmarks/deciding.py [--categories 100,1000,10000] [--images 500] [--json FILE]
 
 The register of statistics weighs every category and learns from every image. Beside it: the nearest centre by cosine,
-which learns nothing (the baseline), and the one product of a matrix and a row that weighing needs (the limit).
+which learns nothing (the baseline), and the one product of a matrix and a feature that weighing needs (the limit).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
 def measured(categories: int, images: int) -> dict[str, Any]:
     generator = np.random.default_rng(0)
     means = 3 * generator.standard_normal((categories, WIDTH))
-    rows = (means[generator.integers(categories, size=images)] + generator.standard_normal((images, WIDTH))).astype(
+    features = (means[generator.integers(categories, size=images)] + generator.standard_normal((images, WIDTH))).astype(
         "f4"
     )
     names = [str(i) for i in range(categories)]
@@ -56,8 +56,8 @@ def measured(categories: int, images: int) -> dict[str, Any]:
     matrix, values = generator.standard_normal((categories, WIDTH)), generator.standard_normal(WIDTH)
     return {
         "categories": categories,
-        "nearest centre, ms": milliseconds(lambda i: nearest.assign(rows[i]), images),
-        "statistics, ms": milliseconds(lambda i: statistics.assign(rows[i]), images),
+        "nearest centre, ms": milliseconds(lambda i: nearest.assign(features[i]), images),
+        "statistics, ms": milliseconds(lambda i: statistics.assign(features[i]), images),
         "one product, ms": milliseconds(lambda i: matrix @ values, images),
     }
 

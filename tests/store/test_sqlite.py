@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_store import MODEL, arrival, code, discover, fresh_register, new_store
+from tiny_store import KINDS, MODEL, Kind, arrival, code, discover, fresh, fresh_register, new_store
 
 from firstsight.core.errors import Damaged, DiskError, Incompatible, StoreError
 from firstsight.core.files import FileLock
@@ -268,14 +268,15 @@ def is_sound(path: Path, state: Any, events: list[Recorded]) -> bool:
             return False
 
 
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_file_is_found_out_wherever_the_damage_is(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every hundredth byte of the file in turn: what is used is as it was, and `verify` finds the rest."""
     monkeypatch.setattr(store_module, "SNAPSHOT_EVERY", 1)
-    with new_store(path) as store:
+    with Store.create(path, fresh(kind), MODEL, sync="normal") as store:
         for i in range(20):
-            discover(store, 0b1111 ^ (i * 13 % 256))
+            discover(store, 0b1111 ^ (i * 13 % 256), kind=kind)
         store.rename("new-1", "moth")
         state = (store.view().catalogue.state(), store.view().encoders())
         events = list(store.view().events())
@@ -317,46 +318,49 @@ READ_ON_OPENING = [
     "UPDATE snapshots SET body = x'00'",
     "UPDATE snapshots SET number = 2",
     "DELETE FROM events WHERE number = 4",
-    "UPDATE header SET value = replace(value, '\"radius\": 1', '\"radius\": 2')",
+    "UPDATE header SET value = replace(value, 'ant', 'ape')",
     "DELETE FROM header",
     "UPDATE encoders SET description = replace(description, 'cpu', 'gpu')",
 ]
 
 
-def edited(path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, snapshot: bool) -> None:
+def edited(path: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch, statement: str, snapshot: bool) -> None:
     """A file of four events, with a snapshot of all of them or none, that other hands changed."""
     monkeypatch.setattr(store_module, "SNAPSHOT_EVERY", 1 if snapshot else 100)
-    with new_store(path) as store:
-        discover(store, 1, 0b1111, 0)
+    with Store.create(path, fresh(kind), MODEL) as store:
+        discover(store, 0, 0b1111, 0, kind=kind)
     _edit_by_hand(path, statement)
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("statement", READ_ON_OPENING)
 def test_what_opening_reads_is_refused_where_other_hands_changed_it(
-    path: Path, statement: str, monkeypatch: pytest.MonkeyPatch
+    path: Path, kind: Kind, statement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    edited(path, monkeypatch, statement, snapshot=True)
+    edited(path, kind, monkeypatch, statement, snapshot=True)
     with pytest.raises(Damaged, match="damaged"):
         Store.open(path)
     assert not path.with_name("a.db-lock").exists()
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("statement", OLDER)
 def test_without_a_snapshot_opening_reads_every_event(
-    path: Path, statement: str, monkeypatch: pytest.MonkeyPatch
+    path: Path, kind: Kind, statement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    edited(path, monkeypatch, statement, snapshot=False)
+    edited(path, kind, monkeypatch, statement, snapshot=False)
     with pytest.raises(Damaged, match="damaged"):
         Store.open(path)
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("statement", OLDER)
 def test_older_events_are_checked_when_they_are_read(
-    path: Path, statement: str, monkeypatch: pytest.MonkeyPatch
+    path: Path, kind: Kind, statement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    edited(path, monkeypatch, statement, snapshot=True)
+    edited(path, kind, monkeypatch, statement, snapshot=True)
     with Store.open(path) as store:
-        assert discover(store, 0)[0].category == "ant"  # which needs none of them
+        assert discover(store, 0, kind=kind)[0].category == "ant"  # which needs none of them
         for read in (store.replay, store.verify, lambda: list(store.view().newest())):
             with pytest.raises(Damaged, match=r"event \d is missing or not as it was written"):
                 read()

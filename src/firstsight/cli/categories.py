@@ -214,8 +214,7 @@ def history(
         view = store.view()
         id = None if category is None else view.category(category).id
         newest = (e for e in view.newest() if views.touches(e, id, image))
-        undone = view.catalogue.undone
-        lines = [{**views.line(view, e), "undone": e.number in undone} for e in islice(newest, limit)][::-1]
+        lines = [{**views.line(view, e), "undone": view.is_undone(e.number)} for e in islice(newest, limit)][::-1]
     if as_json:
         return print_json(lines)
     grid = Grid("event", "when", "", "what", "")

@@ -1,1 +1,5 @@
-"""Keeping: an append-only log of events, and what it says about categories and images."""
+"""Keeping: a log of events, the catalogue it comes to, edits, and the store that lets one write and many look.
+
+May import `register`, `data` and `core`; knows nothing of torch.
+`store.py` writes, `view.py` looks, `log.py` says what a log is.
+"""

@@ -144,6 +144,10 @@ class View:
         """The events by people."""
         return [self.event(number) for number in self.catalogue.edits]
 
+    def is_undone(self, event: int) -> bool:
+        """Whether an event was taken back, and not brought back since."""
+        return event in self.catalogue.undone
+
     def features(self) -> Iterator[tuple[int, bytes]]:
         """Every image there ever was, by number, and its feature."""
         return self._log.features(self.last)
