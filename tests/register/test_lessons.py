@@ -162,7 +162,7 @@ operations = st.lists(
 
 
 @given(operations)
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_a_file_opened_again_has_learned_the_same_to_the_bit(steps: list[tuple[object, ...]]) -> None:
     feature = np.array([4, 1], dtype=np.float32)
     with TemporaryDirectory() as folder, Store.create(Path(folder) / "r.db", fresh(), MODEL) as store:

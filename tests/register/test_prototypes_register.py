@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from firstsight.register.kinds import of_header
+from firstsight.register.learning import LearningRegister
 from firstsight.register.prototypes import BATCH, GatedRegister, LeaderRegister, PrototypeRegister
 
 
@@ -15,7 +16,7 @@ def at(degrees: float) -> np.ndarray:
     return np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
 
 
-def distances(register: PrototypeRegister, feature: np.ndarray) -> dict[str, float]:
+def distances(register: LearningRegister, feature: np.ndarray) -> dict[str, float]:
     return {near.category: near.distance for near in register.neighbours(feature, np.inf, 100)}
 
 

@@ -333,5 +333,10 @@ class StatisticsMachine(StoreMachine):
     kind = "statistics"
 
 
-TestCodes, TestStatistics = CodesMachine.TestCase, StatisticsMachine.TestCase
-TestCodes.settings = TestStatistics.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+class LeadersMachine(StoreMachine):
+    kind = "leaders"
+
+
+TestCodes, TestStatistics, TestLeaders = (m.TestCase for m in (CodesMachine, StatisticsMachine, LeadersMachine))
+TestLeaders.settings = settings(max_examples=10, stateful_step_count=30, deadline=None)
+TestCodes.settings = TestStatistics.settings = settings(max_examples=20, stateful_step_count=30, deadline=None)

@@ -16,14 +16,15 @@ from firstsight.core.assignments import Assignment
 from firstsight.core.codes import Words, unpack
 from firstsight.core.protocols import Provenance, Register
 from firstsight.register.codes import CodeRegister
+from firstsight.register.prototypes import LeaderRegister
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.store.log import Log
 from firstsight.store.memory import MemoryLog
 from firstsight.store.sqlite import SqliteLog
 from firstsight.store.store import Arrival, Store, header_of
 
-Kind = Literal["codes", "statistics"]
-KINDS: tuple[Kind, ...] = ("codes", "statistics")
+Kind = Literal["codes", "statistics", "leaders"]
+KINDS: tuple[Kind, ...] = ("codes", "statistics")  # the paper's and the default one
 LOGS = ("file", "memory")
 
 BITS = 8
@@ -56,6 +57,8 @@ def fresh(kind: Kind) -> Register:
     if kind == "codes":
         return fresh_register()
     sums = np.stack([feature(value, kind) for value in (0, 0b11111111)])
+    if kind == "leaders":
+        return LeaderRegister(["ant", "bee"], sums, np.full(2, 0.9), np.ones(2), typical=0.9, radius=0.2)
     return StatisticsRegister(SPREAD, ["ant", "bee"], np.ones(2), sums)
 
 

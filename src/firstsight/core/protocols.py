@@ -189,7 +189,7 @@ class Register(Protocol):
         ...
 
     def redirect(self, category: str, to: str) -> None:
-        """What a category was taught counts for another, or for itself again; where this unlearns."""
+        """What a category was taught, or its centres, counts for another, or for itself again."""
         ...
 
     def learned(self) -> bytes | None:

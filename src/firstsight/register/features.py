@@ -143,6 +143,9 @@ class Space:
         other.centres, other._squares = centres, self._squares.copy()
         return other
 
+    def reown(self, categories: set[int]) -> None:
+        pass  # the centres say whose they are
+
     def add(self, centre: int) -> None:
         square = _squares(self.centres.features[centre])
         if centre == len(self._squares):

@@ -46,6 +46,12 @@ class Centres:
         other.known, other.owner = self.known.copy(), self.owner.copy()
         return other
 
+    def reown(self, centres: NDArray[np.intp], owner: int) -> None:
+        """Some answer for another category from now on."""
+        self.owner[centres] = owner
+        self._owners = set(self.owner[: self.count].tolist())
+        self.distinct = len(self._owners) == self.count
+
     def extend(self, features: NDArray[Any], owners: Sequence[int], known: Sequence[bool]) -> None:
         first, self.count = self.count, self.count + len(features)
         self._owners.update(owners)
@@ -70,6 +76,10 @@ class Index(Protocol):
 
     def copy(self, centres: Centres) -> Index:
         """The same for a copy of the centres."""
+        ...
+
+    def reown(self, categories: set[int]) -> None:
+        """Centres of these categories, or that now are, answer for another."""
         ...
 
     def find(self, feature: NDArray[Any]) -> Place:
@@ -118,6 +128,13 @@ class Table:
         other.centres, other.standing = centres, self.standing.copy()
         return other
 
+    def reown(self, categories: set[int]) -> None:
+        """Only what is nearest to one of them can have another second: it must be of another category."""
+        at = np.flatnonzero(np.isin(self.centres.owner[self.standing.nearest], list(categories)))
+        anew = Scan(self.bits, self.centres, None, self.reference).look_up(at.astype(np.uint64)[:, None])
+        self.standing.second[at], self.standing.second_distance[at] = anew.second, anew.second_distance
+        self._worst = FAR
+
     def find(self, feature: Words) -> Place:
         self.comparisons += 1
         return self.standing[int(feature[0])]
@@ -147,6 +164,9 @@ class Scan:
         other = copy.copy(self)
         other.centres = centres
         return other
+
+    def reown(self, categories: set[int]) -> None:
+        pass  # the centres say whose they are
 
     def find(self, feature: Words) -> Place:
         count = self.centres.count

@@ -6,7 +6,6 @@ images, models, files or torch. Single-threaded by contract: whoever holds it se
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from math import exp, inf, isnan
@@ -20,6 +19,7 @@ from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.protocols import Centre
 from firstsight.register.naming import Naming
 
+UNCHANGED = ("names", "_position", "_reserved", "_centres")  # in place; names grow by `Naming`
 LARGEST = 600.0  # exponent that leaves room for a sum
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -109,8 +109,8 @@ class LearningRegister(Naming, ABC):
     def copy(self) -> Self:
         other = super().copy()
         for name, value in vars(self).items():
-            if isinstance(value, np.ndarray | list | dict) and name not in ("names", "_position"):
-                setattr(other, name, copy.copy(value))
+            if hasattr(value, "copy") and name not in UNCHANGED:
+                setattr(other, name, value.copy())
         return other
 
     def rebuild(

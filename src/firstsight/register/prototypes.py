@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.register.additive import AdditiveRegister
+from firstsight.register.exact import Steps, Whole
 from firstsight.register.learning import Floats, LearningRegister
 from firstsight.register.numbers import as_json, as_text, from_json, from_text
+from firstsight.register.stack import Stack
 
 BATCH = 64
 FEWEST = 2  # features of a batch that move a prototype
+FINE = 2.0**-8  # so that sums of up to 250,000 directions are kept in steps of 2^-44
 TRUST = 10.0  # features of its own that what is typical is worth to a leader
 RATES, INERTIA = (0.06, 0.3), (32.0, 8.0)  # of known categories and of new ones
 
@@ -117,7 +121,7 @@ class GatedRegister(PrototypeRegister):
         self._batch = []
 
 
-class LeaderRegister(PrototypeRegister):
+class LeaderRegister(AdditiveRegister):
     """Every leader is the mean direction of its features, its mark follows how alike they are (DiffGRE's inference).
 
     n features of length 1 with sum S have the mean cosine |S| / n with their leader. The mark is that, its founder left
@@ -141,38 +145,58 @@ class LeaderRegister(PrototypeRegister):
     ) -> None:
         """Known categories have so many features, `alike` their leaders on average; `typical` is that of a category."""
         self.typical = typical
-        self._first_counts = np.asarray(counts, dtype=np.float64)
-        super().__init__(names, prototypes, alike, radius)
+        self._first = tuple(np.asarray(part, dtype=np.float64) for part in (prototypes, alike, counts))
+        self._steps = Steps(np.full(self._first[0].shape[1], FINE))
+        super().__init__(names, self._first[0], radius)
 
     def header(self) -> dict[str, Any]:
-        return {**super().header(), "counts": as_text(self._first_counts), "typical": self.typical}
+        prototypes, alike, counts = self._first
+        return {
+            "kind": self.kind,
+            "radius": as_json(self.radius),
+            "known": self.names[: self.known],
+            "prototypes": as_text(prototypes),
+            "marks": as_text(alike),
+            "counts": as_text(counts),
+            "typical": self.typical,
+        }
 
     @classmethod
     def of(cls, header: Mapping[str, Any]) -> LeaderRegister:
+        """The register a header describes, holding its known categories."""
         alike, counts = from_text(header["marks"]), from_text(header["counts"])
         prototypes = from_text(header["prototypes"]).reshape(len(alike), -1)
         return cls(header["known"], prototypes, alike, counts, header["typical"], from_json(header["radius"]))
 
     def _begin(self) -> None:
-        super()._begin()
-        self._sums = list(self._prototypes * (self._first_counts * self._marks)[:, None])
-        self._counts = self._first_counts.tolist()
-        self._marks = np.array([self._mark(at) for at in range(self._count)])
+        prototypes, alike, counts = self._first
+        self._begin_sums(_unit(prototypes) * (counts * alike)[:, None])
+        self._leaders, self._marks = Stack(self._width), np.zeros(0)
+        self._make_room(self.known)
+        if self.known:
+            self._renew(list(range(self.known)))
 
-    def _take(self, position: int, feature: Floats) -> None:
-        if position == self._count:
-            self._found(_unit(feature), self.typical)
-            self._sums.append(np.zeros_like(feature))
-            self._counts.append(0.0)
-        self._sums[position] = self._sums[position] + _unit(feature)
-        self._counts[position] += 1
-        self._prototypes[position] = _unit(self._sums[position])
-        self._marks[position] = self._mark(position)
+    def distances(self, feature: Floats) -> Floats:
+        count = len(self.names)
+        return np.asarray(self._marks[:count] - self._leaders.product(_unit(feature), count))
 
-    def _mark(self, at: int) -> float:
-        count = float(self._counts[at])
-        alike = float(np.linalg.norm(self._sums[at]))
-        return (TRUST * self.typical + alike - min(count, 1)) / (TRUST + max(count - 1, 0))
+    def _whole(self, features: Floats) -> Whole:
+        return self._steps.whole(_unit(features))
+
+    def _renew(self, which: list[int]) -> None:
+        for at in which:
+            total = self._steps.values(self._sums[at])
+            count = self._taught[at] + (float(self._first[2][at]) if at < self.known else 0.0)
+            mark = TRUST * self.typical + float(np.linalg.norm(total)) - min(count, 1)
+            there = count > 0 or at < self.known
+            self._marks[at] = mark / (TRUST + max(count - 1, 0)) if there else np.inf
+            self._leaders.put(at, _unit(total))
+
+    def _make_room(self, count: int) -> None:
+        self._leaders.make_room(count)
+        if count > len(self._marks):
+            more = max(64, count - len(self._marks), len(self._marks))
+            self._marks = np.concatenate([self._marks, np.full(more, np.inf)])
 
 
 def _unit(features: Floats) -> Floats:

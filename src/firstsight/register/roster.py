@@ -130,8 +130,23 @@ class Roster(Naming, ABC):
         """Nor do they go back."""
 
     def redirect(self, category: str, to: str) -> None:
-        """A register of centres is built again where categories are merged."""
-        raise NotImplementedError
+        """The centres made for a category answer for another from now on, or for itself again."""
+        self._part()
+        home, owner = self._position_of(category), self._position_of(to)
+        moved = np.flatnonzero(np.asarray(self._home) == home)
+        affected = {owner, *(self._owner_of[i] for i in moved.tolist())}
+        for i in moved.tolist():
+            self._owner_of[i] = owner
+        self._centres.reown(moved, owner)
+        self._merged = self._owner_of != self._home
+        self._index.reown(affected)
+
+    def _part(self) -> None:
+        """Before this changes: what a copy sees becomes the copy's."""
+        if self._shared:
+            self._centres = self._centres.copy()
+            self._index = self._index.copy(self._centres)
+            self._owner_of, self._home, self._shared = list(self._owner_of), list(self._home), False
 
     def learned(self) -> bytes | None:
         return None
@@ -139,10 +154,7 @@ class Roster(Naming, ABC):
     def _found(self, feature: NDArray[Any]) -> str:
         """Make a feature, as it is compared, the centre of a new category."""
         name = self.next_name()
-        if self._shared:
-            self._centres = self._centres.copy()
-            self._index = self._index.copy(self._centres)
-            self._owner_of, self._home, self._shared = list(self._owner_of), list(self._home), False
+        self._part()
         self._append(feature[None], [name], [name])
         self._index.add(self._centres.count - 1)
         return name

@@ -9,20 +9,18 @@ times the concentration.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from math import isnan
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import ModelError
-from firstsight.core.protocols import Centre
-from firstsight.register.exact import Steps, Whole
-from firstsight.register.learning import Floats, LearningRegister, posterior
-from firstsight.register.naming import Naming
+from firstsight.register.additive import AdditiveRegister
+from firstsight.register.exact import Steps
+from firstsight.register.learning import Floats, posterior
 from firstsight.register.numbers import as_json, as_text, from_json, from_text
 from firstsight.register.stack import Stack
 
@@ -89,7 +87,7 @@ class Spread:
         return result
 
 
-class StatisticsRegister(LearningRegister):
+class StatisticsRegister(AdditiveRegister):
     """Categories as counts and sums of features; the most probable one answers, or a new one.
 
     A distance is the log odds of a new category against this one, so 0 is where both are as probable and the radius
@@ -106,7 +104,6 @@ class StatisticsRegister(LearningRegister):
 
     kind = "statistics"
     confident = True
-    unlearns = True
 
     def __init__(
         self,
@@ -155,7 +152,7 @@ class StatisticsRegister(LearningRegister):
     @property
     def sums(self) -> Floats:
         """The sum of those features."""
-        return self._steps.values(np.array(self._sums)).reshape(-1, self._weights.width)
+        return self._steps.values(np.array(self._sums)).reshape(len(self.names), -1)
 
     def alike(self) -> Iterator[tuple[str, str, float]]:
         """Pairs of categories that are rather one than two, not both known, with the log of that Bayes factor."""
@@ -169,103 +166,6 @@ class StatisticsRegister(LearningRegister):
             for new, other in zip(*np.nonzero((factors > 0) & (here < news[:, None])), strict=True):
                 yield self.names[here[other]], self.names[news[new]], float(factors[new, other])
 
-    # ------------------------------------------------------------------ learning
-
-    def copy(self) -> Self:
-        other = Naming.copy(self)
-        for name in ("_own_counts", "_own_sums", "_into", "_taught", "_sums", "_counts", "_offsets", "_kind"):
-            setattr(other, name, getattr(self, name).copy())
-        other._weights, other._kinds = self._weights.copy(), self._kinds.copy()
-        other._merged, other._kin = dict(self._merged), {}
-        return other
-
-    def rebuild(
-        self,
-        centres: Iterable[Centre],
-        reserved: Iterable[str] = (),
-        members: Iterable[tuple[NDArray[Any], str]] = (),
-        order: Sequence[str] = (),
-        learned: bytes | None = None,
-    ) -> None:
-        """As any register that learns. In the `order` of founding given, categories have the places they always had.
-
-        That, and exact sums, is why it answers to the bit as the one that `learned` so much, or these features.
-        """
-        super().rebuild(centres, reserved)
-        for name in order:
-            self._position_of(name)
-        for home, category in self._merged.items():
-            self._into[self._position_of(home)] = self._position_of(category)
-        if learned is not None:
-            whole = np.frombuffer(learned, dtype="<i8").reshape(len(self.names), -1)
-            self._teach(whole[:, 0].astype(np.int64), whole[:, 1:].astype(np.int64))
-        self._learn_all(members)
-
-    def learned(self) -> bytes:
-        """Of every category in order of position: how many features it was taught, and their sum in whole steps."""
-        counts = np.array(self._own_counts, dtype="<i8")[:, None]
-        sums = np.array(self._own_sums, dtype="<i8").reshape(-1, self._weights.width)
-        return np.concatenate([counts, sums], axis=1).tobytes()
-
-    def learn(self, feature: NDArray[Any], category: str) -> None:
-        self._take(self._position_of(category), self._checked(feature))
-
-    def unlearn(self, feature: NDArray[Any], category: str) -> None:
-        """A feature that was learned is not in this category after all: nothing is left of it, to the bit."""
-        self._renew([self._add(self._position_of(category), -1, -self._steps.whole(self._checked(feature)))])
-
-    def redirect(self, category: str, to: str) -> None:
-        """What a category was taught, in the stream and by people, counts for another from now on, or for itself."""
-        at, old = self._position_of(category), self._into[self._position_of(category)]
-        new = self._position_of(to)
-        for position, sign in ((old, -1), (new, 1)):
-            self._taught[position] += sign * self._own_counts[at]
-            self._sums[position] = self._steps.check(self._sums[position] + sign * self._own_sums[at])
-        self._renew([old, new])
-        self._into[at] = new
-        self._merged.pop(category, None)
-        if to != category:
-            self._merged[category] = to
-        self._kin = {}
-
-    def _add(self, at: int, count: int, whole: Whole) -> int:
-        """A category is taught, or taught less; where that counts, and is to be renewed."""
-        to = self._into[at]
-        added = self._steps.check(self._sums[to] + whole)
-        self._own_counts[at] += count
-        self._own_sums[at] = self._own_sums[at] + whole
-        self._taught[to] += count
-        self._sums[to] = added
-        self.fresh = False
-        return to
-
-    def _learn_all(self, members: Iterable[tuple[NDArray[Any], str]]) -> None:
-        """As one by one, which the order does not matter to, but faster."""
-        counts, sums = np.zeros(0, dtype=np.int64), np.zeros((0, self._weights.width), dtype=np.int64)
-        members = iter(members)
-        while page := list(islice(members, PAGE)):
-            whole = self._steps.whole(np.stack([self._checked(feature) for feature, _ in page]))
-            at = np.array([self._position_of(category) for _, category in page])
-            more = len(self.names) - len(counts)
-            counts = np.concatenate([counts, np.zeros(more, dtype=np.int64)])
-            sums = np.concatenate([sums, np.zeros((more, sums.shape[1]), dtype=np.int64)])
-            np.add.at(counts, at, 1)
-            np.add.at(sums, at, whole)
-        self._teach(counts, sums)
-
-    def _teach(self, counts: Whole, sums: Whole) -> None:
-        """What categories were taught, by position."""
-        changed = {self._add(at, int(counts[at]), sums[at]) for at in np.flatnonzero(counts).tolist()}
-        if changed:
-            self._renew(sorted(changed))
-
-    def _take(self, position: int, feature: Floats) -> None:
-        self._renew([self._add(position, 1, self._steps.whole(feature))])
-
-    def _take_in(self, position: int, via: int, feature: Floats) -> None:
-        """What came by way of a merged category goes back with it, should that be undone."""
-        self._take(via if via >= 0 else position, feature)
-
     def _learns_on(self, position: int) -> bool:
         return bool(self._counts[position] < self.spread.enough)
 
@@ -276,11 +176,7 @@ class StatisticsRegister(LearningRegister):
         total = self.spread.within + self.spread.between
         self._new_precision = 1 / total
         self._new_offset = 0.5 * np.log(total).sum()
-        # by position: what a category was taught since it began, where that counts (itself, or what it was merged
-        # into), how many features count here so, and the sum of all that do, in whole steps
-        self._own_counts, self._into, self._taught = [0] * len(counts), list(range(len(counts))), [0] * len(counts)
-        nothing = np.zeros(len(total), dtype=np.int64)
-        self._own_sums, self._sums = [nothing] * len(counts), list(self._steps.sums(sums))
+        self._begin_sums(sums)
         self._counts, self._offsets, self._kind = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
         self._weights, self._kinds = Stack(len(total)), _Kinds(len(total))
         self._make_room(len(counts))
@@ -335,18 +231,6 @@ class StatisticsRegister(LearningRegister):
         self._kind[which] = [self._kinds.of(*each) for each in zip(believed, precision, strict=True)]
         for at, line in zip(which, weights, strict=True):
             self._weights.put(at, line)
-
-    def _position_of(self, name: str) -> int:
-        position = super()._position_of(name)
-        if position == len(self._into):
-            nothing = np.zeros(self._weights.width, dtype=np.int64)
-            self._own_counts.append(0)
-            self._taught.append(0)
-            self._into.append(position)
-            self._own_sums.append(nothing)
-            self._sums.append(nothing)
-            self._make_room(position + 1)
-        return position
 
     def _make_room(self, count: int) -> None:
         self._weights.make_room(count)

@@ -1,7 +1,8 @@
 """How a register follows the catalogue: built from the log once, then told what each event changed.
 
-A register that unlearns pays for what an edit touches. One of centres is built again from them where they change. One
-whose state depends on the order of all that came before is built again from the features of all images.
+A register that unlearns pays for what an edit touches. One of centres is built again where there
+are others than before. One whose state depends on the order of all that came before is built again from the features
+of all images.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from firstsight.store.catalogue import Catalogue
 from firstsight.store.events import Assigned, Confirmed, Created, Event, Merged, Moved, Recorded, Split, Undone
 from firstsight.store.log import Log
 
-CENTRES = (Created, Split, Merged)  # events that change which centres there are, or for whom they answer
-LESSONS = (*CENTRES, Assigned, Moved, Confirmed)  # events that change what a category has learned
+CENTRES = (Created, Split)  # events that change which centres there are
+LESSONS = (*CENTRES, Merged, Assigned, Moved, Confirmed)  # events that change what a category has learned
 
 Fetch = Callable[[int], Recorded]
 
@@ -46,11 +47,11 @@ def follow(register: Register, before: Catalogue, after: Catalogue, recorded: Re
             register.learn(register.feature_from(recorded.event.feature), recorded.event.home)
         return True
     events = list(_effects(recorded, fetch))
-    if not register.unlearns:
-        if any(isinstance(event, LESSONS if register.learns else CENTRES) for _, event in events):
-            return False
-    else:
-        _redirect(register, before, after, [event for _, event in events if isinstance(event, Merged)])
+    rebuilds = () if register.unlearns else LESSONS if register.learns else CENTRES
+    if any(isinstance(event, rebuilds) for _, event in events):
+        return False
+    _redirect(register, before, after, [event for _, event in events if isinstance(event, Merged)])
+    if register.unlearns:
         _teach(register, before, after, events, fetch)
     register.reserve(after.names)
     if register.radius != after.radius:
