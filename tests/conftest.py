@@ -34,6 +34,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 0 if a_few else min(cores(), WORKERS)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest starts first, so that no process is left with it at the end."""
+    items.sort(key=lambda item: item.path.name != "test_elsewhere.py")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Nothing is left out in silence."""
     lines = left_out(terminalreporter.stats.get("skipped", []))

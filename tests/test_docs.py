@@ -184,3 +184,8 @@ def test_every_command_is_in_the_reference() -> None:
     text = (ROOT / "docs" / "reference.md").read_text()
     assert [name for name, _ in all_commands() if f"`firstsight {name.split()[0]}" not in text] == []
     assert [name for name, _ in all_commands() if " " in name and f"`{name.split()[1]}" not in text] == []
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text()
+    assert [name for name in firstsight.__all__ if name != "__version__" and f"`firstsight.{name}" not in text] == []

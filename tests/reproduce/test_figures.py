@@ -9,10 +9,10 @@ from math import nan
 
 import numpy as np
 import pytest
-from drawn import read_svg
 from PIL import Image
 from run_results import a_look, a_result, a_row
 
+from drawn import read_svg
 from firstsight.core.errors import SettingsError
 from firstsight.reproduce.figures import style
 from firstsight.reproduce.figures.accuracy import by_method, deviation_bars, over, over_setting, stream

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tools.docs import reference, reproduction, results
+from tools.docs import reference, reproduction, results, settings
 from tools.docs.pages import Maker, filled
 
 ROOT = Path(__file__).parents[2]
 
 PARTS: dict[str, dict[str, Maker]] = {
     "README.md": {"results": results.short},
-    "docs/reference.md": {"options": reference.options, "settings": reference.settings},
+    "docs/reference.md": {"options": reference.options, "settings": settings.settings},
     "docs/methods.md": {"methods": reference.methods},
     "docs/results.md": {
         "cub": partial(results.full, "cub", longer=False),
@@ -29,19 +30,19 @@ PARTS: dict[str, dict[str, Maker]] = {
     "docs/explanations.md": {"prototypes": results.prototypes},
 }
 FILES: dict[str, Maker] = {
-    **{f"reproductions/results/{data}.csv": partial(results.everything, data) for data in results.DATA},
-    **{f"docs/images/reproduced/{name}.svg": partial(reproduction.figure, name) for name in reproduction.SHOWN},
+    f"reproductions/results/{data}.csv": partial(results.everything, data) for data in results.DATA
 }
 GENERATED = (*PARTS, *FILES)
+# drawn when asked: two versions of matplotlib do not write the same bytes
+FIGURES: dict[str, Callable[[], bytes]] = {
+    f"docs/images/reproduced/{name}.svg": partial(reproduction.figure, name) for name in reproduction.FIGURES
+}
 
 
 def fresh(name: str) -> str:
-    """A file as it should be; an empty one should not be there."""
-    if name in FILES:
-        return FILES[name]()
-    return filled(current(name), PARTS[name])
+    """A file as it should be."""
+    return FILES[name]() if name in FILES else filled(current(name), PARTS[name])
 
 
 def current(name: str) -> str:
-    path = ROOT / name
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+    return (ROOT / name).read_text(encoding="utf-8")

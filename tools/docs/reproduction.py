@@ -43,9 +43,13 @@ def shown(name: str) -> str:
     return (Sheet(sheet.header, rows).markdown().strip() if len(rows) <= LONG else "") + picture
 
 
-@cache
-def figure(name: str) -> str:
-    """A figure as SVG; empty where there is none."""
+def figure(name: str) -> bytes:
+    """A figure as SVG. Where exactly a point lies may differ with the version of what draws it."""
     entry = REPRODUCTIONS[name]
-    made = entry.figure(entry.among(runs())) if entry.figure else None
-    return draw(made).svg.decode() if made else ""
+    shown = entry.figure(entry.among(runs())) if entry.figure else None
+    if shown is None:
+        raise LookupError(f"{name} has no figure")
+    return draw(shown).svg
+
+
+FIGURES = tuple(name for name in SHOWN if REPRODUCTIONS[name].figure)
