@@ -48,6 +48,7 @@ class Store:
     images and keeps the answers; the other verbs correct them, and each returns the event it recorded. `view` is
     everything as of now. Close it, or use it in a `with`. Threads may share one.
 
+    >>> import numpy as np
     >>> from firstsight.register.codes import CodeRegister
     >>> register = CodeRegister(bits=4, radius=1, names=["ant"], centres=np.array([[0b0000]], dtype=np.uint64))
     >>> model = Provenance(fingerprint="f" * 64, preprocess=1, device="cpu", precision="fp32")
@@ -225,9 +226,9 @@ class Store:
     # ------------------------------------------------------------------ correcting
 
     def edit(self, edit: Edit) -> list[Recorded]:
-        """Several edits as one: all or none. `edit` is given a draft, and run again if others wrote meanwhile.
+        """Several edits as one, all or none: `store.edit(lambda draft: [draft.merge(each, "ant") for each in ids])`.
 
-        >>> store.edit(lambda draft: [draft.merge(each, "ant") for each in ("new-1", "new-2")])  # doctest: +SKIP
+        What is given the draft is run again if others wrote meanwhile.
         """
         with self._turn, one_thread():
             return self._commit(edit)
