@@ -227,7 +227,7 @@ class Store:
     # ------------------------------------------------------------------ correcting
 
     def edit(self, edit: Edit) -> list[Recorded]:
-        """Several edits as one: all or none. `edit` is given a draft, and run again if others wrote meanwhile.
+        """Several edits as one, all or none: `store.edit(lambda draft: [draft.merge(each, "ant") for each in ids])`.
 
         `store.edit(lambda draft: [draft.merge(each, "ant") for each in ("new-1", "new-2")])` merges both, or neither.
         """

@@ -41,9 +41,9 @@ def fit_features(
         raise ModelError(f"{out} exists already", "choose another name, or remove it first")
     support = checked(features, labels)
     model = decided(support, settings)
-    model.examples = choose(
-        support.features, support.labels, len(support.names), model.decision.similarity, settings.prototypes, None
-    )
+    if (each := getattr(settings, "prototypes", None)) is not None:  # which a method of one's own need not have
+        likeness, categories = model.decision.similarity, len(support.names)
+        model.examples = choose(support.features, support.labels, categories, likeness, each, None)
     if out is not None:
         save_model(model, out)
     return model
