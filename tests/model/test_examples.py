@@ -130,7 +130,7 @@ def test_a_folder_without_examples_still_explains(model_folder: Path, moths: Pat
     image = next((moths / "stream").rglob("*.jpg"))
     found, expected = firstsight.explain(model, image), firstsight.explain(now, image)
     assert found.as_dict() == expected.as_dict()
-    with pytest.raises(ModelError, match="no examples"):
+    with pytest.raises(ModelError, match="no support images that stand for"):
         as_page(model, "bare.model")
 
 

@@ -229,7 +229,7 @@ class Store:
     def edit(self, edit: Edit) -> list[Recorded]:
         """Several edits as one, all or none: `store.edit(lambda draft: [draft.merge(each, "ant") for each in ids])`.
 
-        `store.edit(lambda draft: [draft.merge(each, "ant") for each in ("new-1", "new-2")])` merges both, or neither.
+        What is given the draft is run again if others wrote meanwhile.
         """
         with self._turn, one_thread():
             return self._commit(edit)
