@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from firstsight.core.errors import BadImages, ImageError
 from firstsight.core.protocols import Encoder, Progress, Silent
 from firstsight.data.ahead import ahead, or_error
-from firstsight.data.images import ImageLike
 
 GROUP = 16  # images that go together at least, however few an encoder takes
 
@@ -22,11 +21,19 @@ def group_size(encoder: Encoder) -> int:
     return max(encoder.batch, GROUP)
 
 
-def encode_many(encoder: Encoder, images: Sequence[ImageLike], progress: Progress | None = None) -> NDArray[np.float32]:
-    """The features of images, in order; those that cannot be used are reported in one error."""
+def encode_many(
+    encoder: Encoder,
+    images: Sequence[Any],
+    progress: Progress | None = None,
+    prepare: Callable[[Any], NDArray[np.uint8]] | None = None,
+) -> NDArray[np.float32]:
+    """The features of images, in order; those that cannot be used are reported in one error.
+
+    `prepare` makes the pixels of one of them, where that takes more than the encoder's own.
+    """
     size, bad, parts = group_size(encoder), list[ImageError](), list[NDArray[np.float32]]()
     with (progress or Silent()).task("encoding", len(images)) as advance:
-        prepared = ahead(or_error(encoder.prepare), images, window=2 * size)
+        prepared = ahead(or_error(prepare or encoder.prepare), images, window=2 * size)
         while batch := list(islice(prepared, size)):
             bad += [pixels for pixels in batch if isinstance(pixels, ImageError)]
             good = [pixels for pixels in batch if not isinstance(pixels, ImageError)]
@@ -36,7 +43,7 @@ def encode_many(encoder: Encoder, images: Sequence[ImageLike], progress: Progres
                 advance()
     if bad:
         raise BadImages(bad)
-    return np.concatenate(parts)
+    return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
 
 def encode_crops(encoder: Encoder, batches: Iterable[Any]) -> NDArray[np.float32]:
