@@ -3,7 +3,7 @@
     uv run --all-extras python benchmarks/answering.py [--backbone NAME | --model DIR] [--device NAME] [--images N]
 
 The baseline decodes and encodes in turn, batches of 16 in fp32, channels first, as a loop one would write first. The
-limits are decoders alone, a process for every core, and the network alone on pixels that are there: as it runs here,
+limits are decoders alone, a process for every core, and the encoder alone on pixels that are there: as it runs here,
 and on a GPU compiled too. A backbone whose weights are not at hand gets random ones: they take the same time.
 `--model` takes a trained model instead.
 """
@@ -69,7 +69,7 @@ def throughput(model: Model, exact: Model, paths: list[Path], seconds: float, fi
     def ours(with_model: Model = model) -> int:
         return sum(1 for _ in Discoverer(with_model).discover_many(paths))
 
-    def network() -> int:
+    def encoding() -> int:
         model.looking.features(pixels)
         return len(pixels)
 
@@ -78,7 +78,7 @@ def throughput(model: Model, exact: Model, paths: list[Path], seconds: float, fi
         "firstsight discover": rate(ours, seconds),
         "the same, --exact": rate(lambda: ours(exact), seconds),
         "limit: decoding alone": decoding_alone(model, paths, seconds),
-        "limit: encoding alone": rate(network, seconds),
+        "limit: encoding alone": rate(encoding, seconds),
     }
     if model.looking.device.type == "cuda":
         rates["limit: encoding alone, compiled"] = compiled_alone(model, pixels, seconds)
@@ -108,7 +108,7 @@ def decoding_alone(model: Model, paths: list[Path], seconds: float) -> float:
 
 
 def compiled_alone(model: Model, pixels: np.ndarray[Any, Any], seconds: float) -> float:
-    """The whole network compiled, bf16, on a batch that is on the device already."""
+    """The whole encoder compiled, bf16, on a batch that is on the device already."""
     encoder = model.looking
     batch = torch.from_numpy(pixels[: encoder.batch]).to(encoder.device)
     stem, learner = encoder.ready_stem, encoder._ready

@@ -74,8 +74,8 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(moths: Path, tiny: Tin
     firstsight.fit(moths / "support", tmp_path / "whole", device="cpu", **settings)
     firstsight.fit(moths / "support", tmp_path / "killed", device="cpu", resume=True, **settings)
     assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
-    rows = [json.loads(line)["epoch"] for line in (tmp_path / "killed" / "metrics.jsonl").read_text().splitlines()]
-    assert rows == list(range(1, 41))
+    epochs = [json.loads(line)["epoch"] for line in (tmp_path / "killed" / "metrics.jsonl").read_text().splitlines()]
+    assert epochs == list(range(1, 41))
     assert not (tmp_path / "killed.training").exists()
 
 

@@ -1,4 +1,4 @@
-"""What all runs of a benchmark share: the images of its split, decoded once, and how they are encoded and scored."""
+"""What all runs of a benchmark share: the images of its split, decoded once, and how they are encoded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fit`: from labelled images, or labelled features, to a fitted model with a report of how it came out."""
+"""`fit`: from labelled images to a fitted model with a report of how it came out. (`features` has that of features.)"""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def fit(
         if thumbnails and model.examples is not None:
             model.examples = model.examples.with_pictures(support.pixels.__getitem__)
         if out is not None:
-            save_model(model, out, "".join(checkpoint.rows).encode())
+            save_model(model, out, "".join(checkpoint.lines).encode())
             checkpoint.remove()
     return model
 
