@@ -24,7 +24,7 @@ from firstsight.core.errors import BadImages, DataError, DiskError, ModelError, 
 from firstsight.core.protocols import Silent
 from firstsight.data.folder import read_folder
 from firstsight.data.images import Preprocess, crop, resized
-from firstsight.methods.decisions import CodeDecision, minimum_distance_for
+from firstsight.methods.decisions import CentreDecision, CodeDecision, minimum_distance_for
 from firstsight.methods.phe.model import PHE
 from firstsight.methods.phe.settings import PheSettings
 from firstsight.methods.settings import settings as settings_of
@@ -300,6 +300,18 @@ def test_a_backbone_that_cannot_be_cut_has_no_trunk_to_store(moths: Path, tmp_pa
             weights=str(tmp_path / "w.safetensors"),
             cache_trunk=1,
         )
+
+
+class OfFeatures(CentreDecision):
+    """A method of one's own that says nothing of images."""
+
+
+def test_a_method_without_settings_for_images_is_refused_them(moths: Path) -> None:
+    method = f"{__name__}:OfFeatures"
+    assert firstsight.fit_features([[0, 1], [1, 0]], ["ant", "bee"], method=method).names == ["ant", "bee"]
+    with pytest.raises(SettingsError, match="no settings for images") as caught:
+        firstsight.fit(moths / "support", device="cpu", method=method)
+    assert "fit_features" in caught.value.remedy
 
 
 def test_a_trunk_store_that_fits_nowhere_is_refused(moths: Path, tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:

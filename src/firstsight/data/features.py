@@ -1,25 +1,14 @@
-"""Features that somebody has already: one that comes instead of an image, or many with the categories they are of."""
+"""A feature that somebody has already, and that comes instead of an image."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import ImageError
-from firstsight.core.protocols import Features
-
-
-@dataclass(frozen=True)
-class LabelledFeatures:
-    """One feature for each label; labels are positions in `categories`."""
-
-    features: Features  # (N, D)
-    labels: tuple[int, ...]
-    categories: tuple[str, ...]
 
 
 class Given(NamedTuple):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import BadImages, ImageError
-from firstsight.core.protocols import Encoder, Progress, Silent
+from firstsight.core.protocols import Encoder, Features, Progress, Silent
 from firstsight.data.ahead import ahead, or_error
-from firstsight.data.images import ImageLike
+
+Image = TypeVar("Image")
 
 GROUP = 16  # images that go together at least, however few an encoder takes
 
@@ -22,11 +23,19 @@ def group_size(encoder: Encoder) -> int:
     return max(encoder.batch, GROUP)
 
 
-def encode_many(encoder: Encoder, images: Sequence[ImageLike], progress: Progress | None = None) -> NDArray[np.float32]:
-    """The features of images, in order; those that cannot be used are reported in one error."""
-    size, bad, parts = group_size(encoder), list[ImageError](), list[NDArray[np.float32]]()
+def encode_many(
+    encoder: Encoder,
+    images: Sequence[Image],
+    progress: Progress | None = None,
+    prepare: Callable[[Image], NDArray[np.uint8]] | None = None,
+) -> Features:
+    """The features of images, in order; those that cannot be used are reported in one error.
+
+    `prepare` makes the pixels of one, where it has to be found first; else the encoder does.
+    """
+    size, bad, parts = group_size(encoder), list[ImageError](), list[Features]()
     with (progress or Silent()).task("encoding", len(images)) as advance:
-        prepared = ahead(or_error(encoder.prepare), images, window=2 * size)
+        prepared = ahead(or_error(prepare or encoder.prepare), images, window=2 * size)
         while batch := list(islice(prepared, size)):
             bad += [pixels for pixels in batch if isinstance(pixels, ImageError)]
             good = [pixels for pixels in batch if not isinstance(pixels, ImageError)]
@@ -39,6 +48,6 @@ def encode_many(encoder: Encoder, images: Sequence[ImageLike], progress: Progres
     return np.concatenate(parts)
 
 
-def encode_crops(encoder: Encoder, batches: Iterable[Any]) -> NDArray[np.float32]:
+def encode_crops(encoder: Encoder, batches: Iterable[Any]) -> Features:
     """The features of images that are cropped already, a batch at a time."""
     return np.concatenate([encoder.encode(batch) for batch in batches])

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.core.errors import Conflict, ImageError
+from firstsight.core.errors import BadImages, Conflict, ImageError
 from firstsight.core.protocols import Discovering, Progress, Register
-from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import read
+from firstsight.encode.many import encode_many
 from firstsight.store.events import Assigned, Created, Event, RadiusChanged, Recorded, Split
 from firstsight.store.making import new_database, vacant
 from firstsight.store.store import Store
 
-BATCH, GROUP = 16, 1000
+GROUP = 1000  # events written at a time
 
 
 def reencode(store: Store, encoder: Discovering, path: Path, progress: Progress) -> int:
@@ -36,7 +36,7 @@ def reencode(store: Store, encoder: Discovering, path: Path, progress: Progress)
     if clash := [name for name, id in catalogue.names.items() if name in known and not (name == id and id in own)]:
         raise Conflict(f"the new model knows {', '.join(clash[:10])}, which other categories are called here")
     with vacant(path):
-        features = _features(store, encoder, register, progress)
+        features = _features(store, encoder, progress)
         with new_database(path) as temporary, Store.create(temporary, register, encoder.provenance) as new:
             source = iter(store.view().events())
             entry = new.encoder(encoder.provenance)
@@ -45,32 +45,26 @@ def reencode(store: Store, encoder: Discovering, path: Path, progress: Progress)
     return store.view().last
 
 
-def _features(store: Store, encoder: Discovering, register: Register, progress: Progress) -> dict[int, NDArray[Any]]:
+def _features(store: Store, encoder: Discovering, progress: Progress) -> dict[int, NDArray[Any]]:
     """What the new model makes of every image, by number."""
-    images = [(r.number, r.event) for r in store.view().events() if isinstance(r.event, Assigned)]
-    features: dict[int, NDArray[Any]] = {}
-    faults: list[ImageError] = []
+    images = {each.number: each.event for each in store.view().events() if isinstance(each.event, Assigned)}
+    if not images:
+        return {}
 
-    def prepare(image: tuple[int, Assigned]) -> NDArray[np.uint8]:
-        picture, content = read(image[1].source)
-        if content != image[1].content:
-            raise ImageError(image[1].source, "is not the image it was")
+    def prepare(image: Assigned) -> NDArray[np.uint8]:
+        picture, content = read(image.source)
+        if content != image.content:
+            raise ImageError(image.source, "is not the image it was")
         return encoder.prepare(picture)
 
-    with progress.task("encoding anew", len(images)) as advance:
-        prepared = zip(images, ahead(or_error(prepare), images, window=2 * BATCH), strict=True)
-        while batch := list(islice(prepared, BATCH)):
-            good = [(number, pixels) for (number, _), pixels in batch if not isinstance(pixels, ImageError)]
-            faults += [pixels for _, pixels in batch if isinstance(pixels, ImageError)]
-            if good:
-                made = encoder.transform(encoder.encode([pixels for _, pixels in good]))
-                features |= {number: feature for (number, _), feature in zip(good, made, strict=True)}
-            for _ in batch:
-                advance()
-    if faults:
-        named = "; ".join(fault.what for fault in faults[:5])
-        raise Conflict(f"{len(faults)} images cannot be encoded anew: {named}", "put the files back where they were")
-    return features
+    try:
+        encoded = encode_many(encoder, list(images.values()), progress, prepare)
+    except BadImages as bad:
+        named = "; ".join(each.what for each in bad.errors[:5])
+        raise Conflict(
+            f"{len(bad.errors)} images cannot be encoded anew: {named}", "put the files back where they were"
+        ) from None
+    return dict(zip(images, encoder.transform(encoded), strict=True))
 
 
 def _anew(recorded: Recorded, features: Mapping[int, NDArray[Any]], register: Register, encoder: int) -> Event:

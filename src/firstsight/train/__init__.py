@@ -1,1 +1,1 @@
-"""From labelled images, or labelled features, to a model: `fit`, `fit_features`, and Algorithm 2 where something learns."""
+"""From labelled images, or features, to a model: `fit`, `fit_features`, and Algorithm 2 where something learns."""

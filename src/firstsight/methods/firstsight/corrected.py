@@ -60,12 +60,9 @@ def _weighed(
     """Log odds as if all means were believed as much: `StatisticsRegister.distances` for all images at once."""
     variance = 1 / (1 / spread.between + believed / spread.within)
     precision, shrink = 1 / (spread.within + variance), believed * variance / spread.within
-    along = _sums_before(
-        features * (precision * shrink), features, start, taught
-    )  # each feature times each category's sum
-    squares = np.square(start) @ (precision * shrink**2) + _growth(
-        features, precision * shrink**2, start, taught, labels
-    )
+    along = _sums_before(features * (precision * shrink), features, start, taught)  # each times each category's sum
+    weight = precision * shrink**2
+    squares = np.square(start) @ weight + _growth(features, weight, start, taught, labels)
     total = spread.within + spread.between
     beside = 0.5 * (np.square(features) @ (1 / total - precision) + np.log(precision).sum() + np.log(total).sum())
     size = np.log(np.minimum(counts, spread.enough))
