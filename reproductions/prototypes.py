@@ -54,9 +54,9 @@ def main() -> None:
     else:
         model = trained(support, settings_of(options.settings), options.device)
         save_model(model, options.model)
-    model.looking.exact = True  # figures depend on no batch
+    model.image_encoder.exact = True  # figures depend on no batch
     truth = [query.categories[label] for label in query.labels]
-    stream = PixelCache(query.images, model.looking.preprocess, Bars())
+    stream = PixelCache(query.images, model.image_encoder.preprocess, Bars())
     found = case_studies(model, stream, model.transform(encode_pixels(model, stream)), truth, Bars())
     command = shlex.join(["python", "reproductions/prototypes.py", *sys.argv[1:]])
     made_by = replace(provenance(options.device), command=command)

@@ -25,7 +25,7 @@ def test_groups_by_hand() -> None:
     """Red is named; blue is called red; green is new, and so found; purple is new and taken for red."""
     model, numbers = colour_model(), np.arange(6)
     model.examples = Examples(numbers // 3, numbers, np.zeros(6, dtype=np.int64), numbers)
-    stream = PixelCache([painted(c) for c in (RED, BLUE, GREEN, PURPLE)], model.looking.preprocess, Silent())
+    stream = PixelCache([painted(c) for c in (RED, BLUE, GREEN, PURPLE)], model.image_encoder.preprocess, Silent())
     features = model.transform(encode_pixels(model, stream))
     found = case_studies(model, stream, features, ["red", "red", "grass", "plum"], Silent())
     assert (found.points, found.dead, found.strays) == (6, 1, 3)

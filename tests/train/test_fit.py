@@ -230,7 +230,7 @@ def test_centres_closer_than_asked_are_said_so(third: str, below: int) -> None:
 
 def test_a_last_batch_of_one_image_trains(moths: Path, tiny: Tiny) -> None:
     model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "epochs": 1, "batch_size": 23})  # 24 images
-    assert all(p.isfinite().all() for p in model.looking.learner.parameters())
+    assert all(p.isfinite().all() for p in model.image_encoder.learner.parameters())
 
 
 def test_expected_categories_default_to_twice_the_known(moths: Path, tiny: Tiny) -> None:
@@ -370,7 +370,7 @@ def test_more_epochs_are_a_longer_run_and_nothing_is_picked(moths: Path, tiny: T
     """The saved model is that of the last epoch: its centres are those its last weights give."""
     model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **{**tiny, "epochs": 4})
     assert len((tmp_path / "m" / "metrics.jsonl").read_text().splitlines()) == 4
-    learner, decision = model.looking.learner, model.decision
+    learner, decision = model.image_encoder.learner, model.decision
     assert isinstance(learner, PHE)
     assert isinstance(decision, CodeDecision)
     assert_close(torch.from_numpy(decision.centres), learner.hash_centres().detach())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from firstsight.core.errors import ImageError
 
 
-class Given(NamedTuple):
+class Feature(NamedTuple):
     """A feature that came instead of an image: its values, the SHA-256 of them, and how to call it."""
 
     values: NDArray[np.float32]
@@ -24,7 +24,7 @@ def is_feature(given: Any) -> bool:
     return isinstance(given, np.ndarray) and given.ndim == 1
 
 
-def read_feature(given: Any) -> Given:
+def read_feature(given: Any) -> Feature:
     """A feature as it is compared; it is called by its content, as it has no file. ImageError where it is none."""
     try:
         with np.errstate(over="ignore"):  # which is found below
@@ -34,4 +34,4 @@ def read_feature(given: Any) -> Given:
     if not np.isfinite(values).all():
         raise ImageError("<feature>", "holds values that are not finite numbers", "leave it out")
     content = hashlib.sha256(values.tobytes()).digest()
-    return Given(values, content, f"feature {content.hex()[:12]}")
+    return Feature(values, content, f"feature {content.hex()[:12]}")

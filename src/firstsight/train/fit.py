@@ -137,7 +137,7 @@ def support_features(support: Support, names: Sequence[str]) -> tuple[SupportFea
 @one_thread()
 def _examples(model: Model, support: SupportFeatures, shown: Tensor | None) -> Examples:
     """The support images that stand for what was learned: by the learner's measure, or by the decision's."""
-    learner, each = model.looking.learner, model.settings.prototypes
+    learner, each = model.image_encoder.learner, model.settings.prototypes
     if shown is None:
         return choose(support.features, support.labels, len(support.names), model.decision.similarity, each, None)
 
