@@ -3,7 +3,7 @@
     uv run --all-extras python benchmarks/answering.py [--backbone NAME | --model DIR] [--device NAME] [--images N]
 
 The baseline decodes and encodes in turn, batches of 16 in fp32, channels first, as a loop one would write first. The
-limits are decoders alone, a process for every core, and the network alone on pixels that are there: as it runs here,
+limits are decoders alone, a process for every core, and the encoder alone on pixels that are there: as it runs here,
 and on a GPU compiled too. A backbone whose weights are not at hand gets random ones: they take the same time.
 `--model` takes a trained model instead.
 """
@@ -56,7 +56,7 @@ def the_model(options: argparse.Namespace, exact: bool) -> Model:
     if options.model is not None:
         return load_model(options.model, options.device, exact)
     model = model_of(options.backbone, options.device, blank=options.backbone != "efficientnet-lite2")
-    model.looking.exact = exact
+    model.image_encoder.exact = exact
     return model
 
 
@@ -69,8 +69,8 @@ def throughput(model: Model, exact: Model, paths: list[Path], seconds: float, fi
     def ours(with_model: Model = model) -> int:
         return sum(1 for _ in Discoverer(with_model).discover_many(paths))
 
-    def network() -> int:
-        model.looking.features(pixels)
+    def encoding() -> int:
+        model.image_encoder.features(pixels)
         return len(pixels)
 
     rates = {
@@ -78,14 +78,14 @@ def throughput(model: Model, exact: Model, paths: list[Path], seconds: float, fi
         "firstsight discover": rate(ours, seconds),
         "the same, --exact": rate(lambda: ours(exact), seconds),
         "limit: decoding alone": decoding_alone(model, paths, seconds),
-        "limit: encoding alone": rate(network, seconds),
+        "limit: encoding alone": rate(encoding, seconds),
     }
-    if model.looking.device.type == "cuda":
+    if model.image_encoder.device.type == "cuda":
         rates["limit: encoding alone, compiled"] = compiled_alone(model, pixels, seconds)
     figures["images_a_second"] = rates
     base = rates["the plain loop"]
     rows = [[name, f"{value:,.0f}", f"{value / base:.1f} x"] for name, value in rates.items()]
-    title = f"{model.settings.backbone}, {model.looking.device}, {model.looking.precision}"
+    title = f"{model.settings.backbone}, {model.image_encoder.device}, {model.image_encoder.precision}"
     show(title, ("what", "images/s", "ratio"), rows)
 
 
@@ -94,7 +94,7 @@ def decoding_alone(model: Model, paths: list[Path], seconds: float) -> float:
     cores = os.cpu_count() or 1
     helpers = [Helper() for _ in range(cores)]
     shares = [paths[core::cores][:64] for core in range(cores)]
-    function = partial(resized, preprocess=model.looking.preprocess)
+    function = partial(resized, preprocess=model.image_encoder.preprocess)
     with ThreadPoolExecutor(cores) as pool:
 
         def work() -> int:
@@ -108,8 +108,8 @@ def decoding_alone(model: Model, paths: list[Path], seconds: float) -> float:
 
 
 def compiled_alone(model: Model, pixels: np.ndarray[Any, Any], seconds: float) -> float:
-    """The whole network compiled, bf16, on a batch that is on the device already."""
-    encoder = model.looking
+    """The whole encoder compiled, bf16, on a batch that is on the device already."""
+    encoder = model.image_encoder
     batch = torch.from_numpy(pixels[: encoder.batch]).to(encoder.device)
     stem, learner = encoder.ready_stem, encoder._ready
     run = torch.compile(lambda crops: learner.features(stem(crops)), dynamic=False)
@@ -125,7 +125,7 @@ def compiled_alone(model: Model, pixels: np.ndarray[Any, Any], seconds: float) -
 
 
 def plain_loop(model: Model, paths: list[Path]) -> int:
-    encoder, p = model.looking, model.looking.preprocess
+    encoder, p = model.image_encoder, model.image_encoder.preprocess
     transform = v2.Compose(
         [
             v2.Resize(p.resize, v2.InterpolationMode.BICUBIC),

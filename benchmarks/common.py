@@ -20,7 +20,7 @@ from firstsight.methods.settings import settings
 from firstsight.model.assemble import assemble
 from firstsight.model.model import Model
 from firstsight.reproduce.provenance import provenance
-from firstsight.train.features import decided
+from firstsight.train.features import fit_decision
 
 
 def photographs(folder: Path, count: int, side: int = 500) -> list[Path]:
@@ -48,7 +48,9 @@ def model_of(backbone: str, device: str, blank: bool, categories: int = 100, **c
     encoder.learner.eval()
     centres = np.random.default_rng(0).standard_normal((categories, chosen.bits), dtype=np.float32)
     names = tuple(f"category {i}" for i in range(categories))
-    return replace(decided(SupportFeatures(centres, np.arange(categories), names, centres), chosen), encoder=encoder)
+    return replace(
+        fit_decision(SupportFeatures(centres, np.arange(categories), names, centres), chosen), encoder=encoder
+    )
 
 
 def size_of(function: Callable[[Path], Any], path: Path) -> tuple[int, ...]:

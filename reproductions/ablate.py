@@ -118,13 +118,13 @@ def score(variant: Variant, labels: Labels) -> tuple[float, Floats]:
         trials = [Trial(variant.features, labels, variant.dimensions, stream, variant.prior) for stream in streams]
     for trial in trials:
         trial.spread = replace(trial.spread, **variant.spread)
-    dimensions = trials[0].rows.shape[1]
+    dimensions = trials[0].arriving.shape[1]
     concentration = best_concentration([trial.corrected() for trial in trials], dimensions, variant.prior)
     return concentration, np.array([figures(trial, concentration) for trial in trials])
 
 
 def figures(trial: Trial, concentration: float) -> list[float]:
-    category = trial.register(concentration).assign_many(trial.rows).category
+    category = trial.register(concentration).assign_many(trial.arriving).category
     accuracy = strict_accuracy(trial.truth, category, trial.known)
     sizes, true = np.bincount(category), len(np.unique(trial.truth))
     counts = [float((sizes >= least).sum() / true) for least in (CONFIRMED, 1)]

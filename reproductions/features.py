@@ -14,6 +14,7 @@ import argparse
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -72,7 +73,8 @@ def main() -> None:
     chosen = settings("firstsight", backbone=options.backbone, weights=options.weights, second_look=not options.once)
     with tempfile.TemporaryDirectory() as folder:
         support, query = _moths(Path(folder)) if options.data == "moths" else _split(options.data, options.root)
-        held, known = {}, {name: i for i, name in enumerate(support.categories)}
+        held: dict[str, Any] = {}
+        known = {name: i for i, name in enumerate(support.categories)}
         for name, images in (("support", support), ("query", query)):
             held[f"{name}_features"] = _encoded(images, chosen, options.device, not options.bf16)
             names = [images.categories[label] for label in images.labels]

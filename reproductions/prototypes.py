@@ -28,7 +28,7 @@ from firstsight.model.model import Model
 from firstsight.reproduce.case_studies import case_studies
 from firstsight.reproduce.provenance import Look, provenance, record
 from firstsight.reproduce.runs import Run
-from firstsight.reproduce.task import split_digest
+from firstsight.reproduce.task import encode_pixels, split_digest
 from firstsight.train.fit import fit_images
 from firstsight.train.pixels import PixelCache
 
@@ -54,9 +54,10 @@ def main() -> None:
     else:
         model = trained(support, settings_of(options.settings), options.device)
         save_model(model, options.model)
-    model.looking.exact = True  # figures depend on no batch
+    model.image_encoder.exact = True  # figures depend on no batch
     truth = [query.categories[label] for label in query.labels]
-    found = case_studies(model, PixelCache(query.images, model.looking.preprocess, Bars()), truth, Bars())
+    stream = PixelCache(query.images, model.image_encoder.preprocess, Bars())
+    found = case_studies(model, stream, model.transform(encode_pixels(model, stream)), truth, Bars())
     command = shlex.join(["python", "reproductions/prototypes.py", *sys.argv[1:]])
     made_by = replace(provenance(options.device), command=command)
     used, split = model.settings, split_digest(support, query)

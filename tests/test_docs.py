@@ -112,7 +112,7 @@ def test_the_methods_in_the_docs_keep_the_contract(
     monkeypatch.syspath_prepend(tmp_path)
     own = {key: value for key, value in tiny.items() if method(name).has(key)}
     model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **{**own, "method": name})
-    model.looking.exact = True
+    model.image_encoder.exact = True
     images = sorted((moths / "stream").rglob("*.jpg"))[::3]
     check_discoverer(lambda: firstsight.Discoverer(model), images)
     assert firstsight.load(tmp_path / "m", device="cpu", trust=True).register().header() == model.register().header()

@@ -46,8 +46,8 @@ class CategoryDiscoverer:
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """The likeliest of the known categories, one for every feature."""
-        register = self._fitted.model.closed_set()
         features = self._fitted.model.transform(np.asarray(X, dtype=np.float32))
+        register = self.model_.closed_set()
         with one_thread():
             return np.array([register.match(feature).category for feature in features])
 
@@ -65,7 +65,7 @@ class CategoryDiscoverer:
         return list(self._fitted.register.names)
 
     @property
-    def _fitted(self) -> Any:
+    def _fitted(self) -> Discoverer:
         if not hasattr(self, "_discoverer"):
             raise ModelError("this CategoryDiscoverer is not fitted yet", "call fit(X, y) first")
         return self._discoverer

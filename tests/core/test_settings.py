@@ -14,7 +14,7 @@ from firstsight.core.errors import SettingsError
 from firstsight.core.settings import ImageSettings, Settings, TrainingSettings, specs_of
 from firstsight.methods.catalogue import METHODS
 from firstsight.methods.phe.settings import PAPER, PheSettings
-from firstsight.methods.settings import all_specs, check_meaning, methods_with, resolve, settings, settings_from
+from firstsight.methods.settings import all_specs, check_meaning, methods_with, resolve, settings, settings_to_fit
 
 
 def test_the_defaults_are_the_papers_numbers() -> None:
@@ -149,7 +149,7 @@ def in_environment(tmp_path: Path, method: str, name: str, value: Any) -> Any:
 SOURCES: dict[str, Source] = {
     "python": lambda _, method, name, value: settings(method, **{name: value}),
     "fit": lambda folder, method, name, value: firstsight.fit(folder, method=method, **{name: value}),
-    "changes": lambda _, method, name, value: settings_from(settings(method), {name: value}),
+    "changes": lambda _, method, name, value: settings_to_fit(settings(method), {name: value}),
     "flag": lambda _, method, name, value: resolve({"method": method, name: value}, None, None, {}),
     "file": in_file,
     "environment": in_environment,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from firstsight.core.accuracy import Accuracy
-from firstsight.evaluate.stream import AnswersAgain, measure, offline, passes
+from firstsight.core.protocols import AnswersAgain
+from firstsight.evaluate.stream import measure, offline, passes
 from firstsight.register.codes import CodeRegister
 from firstsight.register.statistics import Spread, StatisticsRegister
 

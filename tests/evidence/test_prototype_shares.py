@@ -14,6 +14,7 @@ from colours import BLUE, PURPLE, RED, colour_model, painted
 from firstsight.core.protocols import Silent
 from firstsight.model.examples import Examples
 from firstsight.reproduce.case_studies import case_studies
+from firstsight.reproduce.task import encode_pixels
 from firstsight.train.pixels import PixelCache
 
 SCRIPT = Path(__file__).parents[2] / "reproductions" / "prototypes.py"
@@ -24,8 +25,9 @@ def test_groups_by_hand() -> None:
     """Red is named; blue is called red; green is new, and so found; purple is new and taken for red."""
     model, numbers = colour_model(), np.arange(6)
     model.examples = Examples(numbers // 3, numbers, np.zeros(6, dtype=np.int64), numbers)
-    stream = PixelCache([painted(c) for c in (RED, BLUE, GREEN, PURPLE)], model.looking.preprocess, Silent())
-    found = case_studies(model, stream, ["red", "red", "grass", "plum"], Silent())
+    stream = PixelCache([painted(c) for c in (RED, BLUE, GREEN, PURPLE)], model.image_encoder.preprocess, Silent())
+    features = model.transform(encode_pixels(model, stream))
+    found = case_studies(model, stream, features, ["red", "red", "grass", "plum"], Silent())
     assert (found.points, found.dead, found.strays) == (6, 1, 3)
     named, called_else, new, taken = found.groups.values()
     assert [each.images for each in (named, called_else, new, taken)] == [1, 1, 1, 1]

@@ -30,7 +30,7 @@ from firstsight.methods.settings import resolve
 from firstsight.methods.settings import settings as settings_of
 from firstsight.model.folder import load_model, save_model
 from firstsight.register.kinds import KINDS
-from firstsight.train.features import decided
+from firstsight.train.features import fit_decision
 
 ON_THE_FLY = [name for name, each in METHODS.items() if each.on_the_fly]
 CATEGORIES, IMAGES = 6, 8
@@ -128,14 +128,14 @@ def test_it_reports_how_it_came_out_and_discovers_or_not(name: str) -> None:
 @pytest.mark.parametrize("name", ON_THE_FLY)
 def test_every_decision_keeps_the_contract_without_an_encoder(name: str) -> None:
     support, stream = supports(name)
-    model = decided(support, own_settings(name))
+    model = fit_decision(support, own_settings(name))
     check_discoverer(lambda: firstsight.Discoverer(model), list(stream))
 
 
 @pytest.mark.parametrize("name", ON_THE_FLY)
 def test_a_model_without_an_encoder_is_saved_and_loaded(name: str, tmp_path: Path) -> None:
     support, stream = supports(name)
-    model = decided(support, own_settings(name))
+    model = fit_decision(support, own_settings(name))
     save_model(model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     assert loaded.encoder is None

@@ -142,8 +142,8 @@ def test_a_frozen_backbone_is_left_as_it_is(name: str, moths: Path, tiny: dict[s
         firstsight.fit(moths / "support", device="cpu", **tiny_for(name, tiny, train_stages=0, epochs=epochs))
         for epochs in (1, 2)
     )
-    assert not any(p.requires_grad for p in first.looking.learner.tail.parameters())
-    assert isinstance(first.looking.learner, learner)
+    assert not any(p.requires_grad for p in first.image_encoder.learner.tail.parameters())
+    assert isinstance(first.image_encoder.learner, learner)
     assert isinstance(first.decision, decision)
     pixels = [first.prepare(path) for path in sorted((moths / "stream").rglob("*.jpg"))[:4]]
     features, again = (model.encode(pixels) for model in (first, second))

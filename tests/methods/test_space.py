@@ -23,10 +23,10 @@ from firstsight.methods.firstsight.space import _Parts, fit_space
 def test_a_projection_makes_categories_round_and_puts_them_at_the_origin() -> None:
     features, labels = clouds(20, 50)
     features[:, 0] *= 2  # one direction in which everything varies more
-    rows = fit_projection(features, labels, np.eye(12))(features)
-    means = category_means(rows, labels)
-    within = rows - means[labels]
-    assert np.allclose(within.T @ within / len(rows), np.eye(12), atol=0.15)
+    projected = fit_projection(features, labels, np.eye(12))(features)
+    means = category_means(projected, labels)
+    within = projected - means[labels]
+    assert np.allclose(within.T @ within / len(projected), np.eye(12), atol=0.15)
     assert np.allclose(means.mean(axis=0), 0)
     between = np.cov(means.T)
     assert np.allclose(between - np.diag(np.diag(between)), 0, atol=0.3)
@@ -52,8 +52,8 @@ def test_the_dimensions_after_those_are_the_datas_own() -> None:
 
 def test_the_fewer_images_the_rounder_their_covariance() -> None:
     """Two images of a category differ in one direction only, of which nothing can be learned."""
-    rows = np.array([[3.0, 0, 0], [-3, 0, 0]])
-    assert np.allclose(pooled_covariance(rows, np.array([0, 0])), np.eye(3) * 18 / 3)
+    features = np.array([[3.0, 0, 0], [-3, 0, 0]])
+    assert np.allclose(pooled_covariance(features, np.array([0, 0])), np.eye(3) * 18 / 3)
     features, labels = clouds(2, 2000)
     features[:, 0] *= 3
     assert np.diag(pooled_covariance(features, labels))[:2] == pytest.approx([9, 1], rel=0.15)
@@ -61,8 +61,8 @@ def test_the_fewer_images_the_rounder_their_covariance() -> None:
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], [0, 0, 1, 1]], ids=["one image each", "copies"])
 def test_what_does_not_vary_is_given_half_of_how_categories_differ(labels: list[int]) -> None:
-    rows = np.array([[2.0, 0], [-2, 0], [0, 4]])[np.array(labels)]
-    assert np.allclose(pooled_covariance(rows, np.array(labels)), np.eye(2) * np.square(rows).mean() / 2)
+    features = np.array([[2.0, 0], [-2, 0], [0, 4]])[np.array(labels)]
+    assert np.allclose(pooled_covariance(features, np.array(labels)), np.eye(2) * np.square(features).mean() / 2)
 
 
 def test_axes_of_few_keep_distances_and_are_the_same_every_time() -> None:

@@ -24,7 +24,7 @@ from firstsight.core.errors import BadImages, DataError, DiskError, ModelError, 
 from firstsight.core.protocols import Silent
 from firstsight.data.folder import read_folder
 from firstsight.data.images import Preprocess, crop, resized
-from firstsight.methods.decisions import CodeDecision, minimum_distance_for
+from firstsight.methods.decisions import CentreDecision, CodeDecision, minimum_distance_for
 from firstsight.methods.phe.model import PHE
 from firstsight.methods.phe.settings import PheSettings
 from firstsight.methods.settings import settings as settings_of
@@ -74,8 +74,8 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(moths: Path, tiny: Tin
     firstsight.fit(moths / "support", tmp_path / "whole", device="cpu", **settings)
     firstsight.fit(moths / "support", tmp_path / "killed", device="cpu", resume=True, **settings)
     assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
-    rows = [json.loads(line)["epoch"] for line in (tmp_path / "killed" / "metrics.jsonl").read_text().splitlines()]
-    assert rows == list(range(1, 41))
+    epochs = [json.loads(line)["epoch"] for line in (tmp_path / "killed" / "metrics.jsonl").read_text().splitlines()]
+    assert epochs == list(range(1, 41))
     assert not (tmp_path / "killed.training").exists()
 
 
@@ -230,7 +230,7 @@ def test_centres_closer_than_asked_are_said_so(third: str, below: int) -> None:
 
 def test_a_last_batch_of_one_image_trains(moths: Path, tiny: Tiny) -> None:
     model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "epochs": 1, "batch_size": 23})  # 24 images
-    assert all(p.isfinite().all() for p in model.looking.learner.parameters())
+    assert all(p.isfinite().all() for p in model.image_encoder.learner.parameters())
 
 
 def test_expected_categories_default_to_twice_the_known(moths: Path, tiny: Tiny) -> None:
@@ -302,6 +302,18 @@ def test_a_backbone_that_cannot_be_cut_has_no_trunk_to_store(moths: Path, tmp_pa
         )
 
 
+class OfFeatures(CentreDecision):
+    """A method of one's own that says nothing of images."""
+
+
+def test_a_method_without_settings_for_images_is_refused_them(moths: Path) -> None:
+    method = f"{__name__}:OfFeatures"
+    assert firstsight.fit_features([[0, 1], [1, 0]], ["ant", "bee"], method=method).names == ["ant", "bee"]
+    with pytest.raises(SettingsError, match="no settings for images") as caught:
+        firstsight.fit(moths / "support", device="cpu", method=method)
+    assert "fit_features" in caught.value.remedy
+
+
 def test_a_trunk_store_that_fits_nowhere_is_refused(moths: Path, tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(support_module, "_free_memory", lambda: 1000.0)
     with pytest.raises(SettingsError, match=r"need .* GiB"):
@@ -358,7 +370,7 @@ def test_more_epochs_are_a_longer_run_and_nothing_is_picked(moths: Path, tiny: T
     """The saved model is that of the last epoch: its centres are those its last weights give."""
     model = firstsight.fit(moths / "support", tmp_path / "m", device="cpu", **{**tiny, "epochs": 4})
     assert len((tmp_path / "m" / "metrics.jsonl").read_text().splitlines()) == 4
-    learner, decision = model.looking.learner, model.decision
+    learner, decision = model.image_encoder.learner, model.decision
     assert isinstance(learner, PHE)
     assert isinstance(decision, CodeDecision)
     assert_close(torch.from_numpy(decision.centres), learner.hash_centres().detach())

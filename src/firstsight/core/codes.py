@@ -1,4 +1,4 @@
-"""Codes: the sign bits of a hash feature, as rows of uint64 words, and the Hamming distance between them.
+"""Codes: the sign bits of a hash feature, as words of 64 bits, and the Hamming distance between them.
 
 NumPy only. Bit i of a code is bit i % 64 of word i // 64; the bits above the length are zero.
 """
@@ -16,17 +16,17 @@ Words: TypeAlias = NDArray[np.uint64]
 
 
 def pack(signs: NDArray[np.generic]) -> Words:
-    """Pack rows of values into codes: a bit is 1 where the value is above zero (zero and NaN give 0)."""
+    """Pack features into codes: a bit is 1 where the value is above zero (zero and NaN give 0)."""
     positive = np.atleast_2d(signs) > 0  # (N, L)
-    rows, bits = positive.shape
+    count, bits = positive.shape
     words = -(-check_bits(bits) // 64)
-    padded = np.zeros((rows, words * 64), dtype=bool)
+    padded = np.zeros((count, words * 64), dtype=bool)
     padded[:, :bits] = positive
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
 def unpack(codes: Words, bits: int) -> NDArray[np.int8]:
-    """Unpack codes into rows of -1 and +1."""
+    """Unpack codes into -1 and +1."""
     octets = np.ascontiguousarray(np.atleast_2d(codes), dtype="<u8").view(np.uint8)
     set_bits = np.unpackbits(octets, axis=1, count=check_bits(bits), bitorder="little")
     return set_bits.astype(np.int8) * 2 - 1

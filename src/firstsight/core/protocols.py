@@ -86,20 +86,12 @@ class Decision(Protocol):
         ...
 
 
-class Discovering(Protocol):
+class Discovering(Encoder, Protocol):
     """An encoder and a decision together, or something that does as both: what a discoverer answers with."""
-
-    @property
-    def prepare(self) -> Callable[[Any], NDArray[np.uint8]]: ...
-
-    def encode(self, images: Any) -> Features: ...
 
     def transform(self, features: Features) -> NDArray[Any]: ...
 
     def register(self) -> Register: ...
-
-    @property
-    def batch(self) -> int: ...
 
     @property
     def provenance(self) -> Provenance:
@@ -107,14 +99,12 @@ class Discovering(Protocol):
         ...
 
 
-class Register(Protocol):
-    """The growing list of categories with the rule that matches against it. Stateful, serial, one writer.
+class Answering(Protocol):
+    """What it takes to answer a stream: the growing list of categories, and the rule that matches against it.
 
-    One that is no longer changed can be asked by any number of threads.
+    Stateful, serial, one writer. One that is no longer changed can be asked by any number of threads.
     """
 
-    learns: ClassVar[bool]  # whether the features in a category shape it
-    unlearns: ClassVar[bool]  # whether that can be taken back feature by feature; else it is built again
     confident: ClassVar[bool]  # whether it can tell how probable an answer is
     radius: Any  # how far a category reaches, settable; infinite where nothing is ever new
     names: list[str]  # of all categories, the known ones first
@@ -141,7 +131,12 @@ class Register(Protocol):
         """How often a feature was compared with a centre to answer it, since the last rebuild."""
         ...
 
-    # What a store needs, to keep a register and to let people correct it
+
+class Register(Answering, Protocol):
+    """What answers and can be kept and corrected besides, as a store needs it."""
+
+    learns: ClassVar[bool]  # whether the features in a category shape it
+    unlearns: ClassVar[bool]  # whether that can be taken back feature by feature; else it is built again
 
     @property
     def fresh(self) -> bool:
@@ -209,6 +204,15 @@ class Register(Protocol):
         Where it learns, `members` are the features it learned by arrival, each with the category it was put in, and
         `order` are all categories there ever were; `learned` is what it had learned without them.
         """
+        ...
+
+
+@runtime_checkable
+class AnswersAgain(Protocol):
+    """What a register that learns can do besides: asked again at the end of a stream, it may know better."""
+
+    def answer_again(self, features: NDArray[Any], /) -> NDArray[np.int32]:
+        """The category each feature would have now, by position, -1 for none. Changes nothing."""
         ...
 
 

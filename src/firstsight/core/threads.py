@@ -5,10 +5,10 @@ them, and beside a busy process that one has to wait for its turn. So what decid
 thousand features, runs in one thread:
 
     with one_thread():
-        register.assign_many(rows)
+        register.assign_many(features)
 
     @one_thread()
-    def finish(self, rows, labels): ...
+    def fit(features, labels): ...
 
 Knows nothing of images, models or torch, and loads none of the libraries it holds.
 """

@@ -1,1 +1,1 @@
-"""Images and where they come from."""
+"""Images, or features somebody has already, and where they come from."""

@@ -1,28 +1,17 @@
-"""Features that somebody has already: one that comes instead of an image, or many with the categories they are of."""
+"""A feature that somebody has already, and that comes instead of an image."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import ImageError
-from firstsight.core.protocols import Features
 
 
-@dataclass(frozen=True)
-class LabelledFeatures:
-    """One feature for each label; labels are positions in `categories`."""
-
-    features: Features  # (N, D)
-    labels: tuple[int, ...]
-    categories: tuple[str, ...]
-
-
-class Given(NamedTuple):
+class Feature(NamedTuple):
     """A feature that came instead of an image: its values, the SHA-256 of them, and how to call it."""
 
     values: NDArray[np.float32]
@@ -35,7 +24,7 @@ def is_feature(given: Any) -> bool:
     return isinstance(given, np.ndarray) and given.ndim == 1
 
 
-def read_feature(given: Any) -> Given:
+def read_feature(given: Any) -> Feature:
     """A feature as it is compared; it is called by its content, as it has no file. ImageError where it is none."""
     try:
         with np.errstate(over="ignore"):  # which is found below
@@ -45,4 +34,4 @@ def read_feature(given: Any) -> Given:
     if not np.isfinite(values).all():
         raise ImageError("<feature>", "holds values that are not finite numbers", "leave it out")
     content = hashlib.sha256(values.tobytes()).digest()
-    return Given(values, content, f"feature {content.hex()[:12]}")
+    return Feature(values, content, f"feature {content.hex()[:12]}")

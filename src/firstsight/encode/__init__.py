@@ -1,1 +1,1 @@
-"""From pixels to features: backbones, their weights, the second look, devices."""
+"""From pixels to features: backbones, their weights, the second look, devices, the one loop that encodes."""

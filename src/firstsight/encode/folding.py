@@ -1,4 +1,4 @@
-"""Networks made ready to answer: BatchNorm that no longer learns becomes part of the convolution before it."""
+"""Backbones made ready to answer: BatchNorm that no longer learns becomes part of the convolution before it."""
 
 from __future__ import annotations
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import BadImages, ImageError
-from firstsight.core.protocols import Encoder, Progress, Silent
+from firstsight.core.protocols import Encoder, Features, Progress, Silent
 from firstsight.data.ahead import ahead, or_error
+
+Image = TypeVar("Image")
 
 GROUP = 16  # images that go together at least, however few an encoder takes
 
@@ -23,15 +25,15 @@ def group_size(encoder: Encoder) -> int:
 
 def encode_many(
     encoder: Encoder,
-    images: Sequence[Any],
+    images: Sequence[Image],
     progress: Progress | None = None,
-    prepare: Callable[[Any], NDArray[np.uint8]] | None = None,
-) -> NDArray[np.float32]:
+    prepare: Callable[[Image], NDArray[np.uint8]] | None = None,
+) -> Features:
     """The features of images, in order; those that cannot be used are reported in one error.
 
-    `prepare` makes the pixels of one of them, where that takes more than the encoder's own.
+    `prepare` makes the pixels of one, where it has to be found first; else the encoder does.
     """
-    size, bad, parts = group_size(encoder), list[ImageError](), list[NDArray[np.float32]]()
+    size, bad, parts = group_size(encoder), list[ImageError](), list[Features]()
     with (progress or Silent()).task("encoding", len(images)) as advance:
         prepared = ahead(or_error(prepare or encoder.prepare), images, window=2 * size)
         while batch := list(islice(prepared, size)):
@@ -43,9 +45,9 @@ def encode_many(
                 advance()
     if bad:
         raise BadImages(bad)
-    return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
+    return np.concatenate(parts)
 
 
-def encode_crops(encoder: Encoder, batches: Iterable[Any]) -> NDArray[np.float32]:
+def encode_crops(encoder: Encoder, batches: Iterable[Any]) -> Features:
     """The features of images that are cropped already, a batch at a time."""
     return np.concatenate([encoder.encode(batch) for batch in batches])

@@ -11,17 +11,16 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.accuracy import number
 from firstsight.core.assignments import Assignment
-from firstsight.core.protocols import Features, Progress, Register
+from firstsight.core.protocols import Answering, AnswersAgain, Features, Progress
 from firstsight.core.settings import Rule
 from firstsight.core.threads import one_thread
-from firstsight.data.features import LabelledFeatures
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import ImageLike
 from firstsight.encode.many import encode_many
@@ -29,15 +28,7 @@ from firstsight.evaluate.orders import RANDOM_ORDERS, bursty_orders, fixed_order
 from firstsight.evaluate.scores import Answers, Measures, Row, mean_row, measures, without_nan
 from firstsight.model.model import Model
 
-
-@runtime_checkable
-class AnswersAgain(Protocol):
-    """The capability of a register that learns: asked again at the end, it may know better."""
-
-    def answer_again(self, features: NDArray[Any], /) -> NDArray[np.int32]: ...
-
-
-Start: TypeAlias = Callable[[], Register]  # makes the register that a pass begins with
+Start: TypeAlias = Callable[[], Answering]  # makes the register that a pass begins with
 
 
 @dataclass(frozen=True)
@@ -66,24 +57,30 @@ class Evaluation:
 
 def evaluate(
     model: Model,
-    data: LabelledImages | LabelledFeatures,
+    data: LabelledImages,
     progress: Progress | None = None,
     radius: float | None = None,
     rule: Rule | None = None,
 ) -> Evaluation:
-    """Score a model on labelled images, or features; categories whose names it knows are Old, all others New."""
+    """Score a model on labelled images; categories whose names it knows are Old, all others New."""
     start = partial(model.register, radius, rule)
     start()  # a wrong radius is refused before the work
-    features = data.features if isinstance(data, LabelledFeatures) else encode_many(model, data.images, progress)
+    features = encode_many(model, data.images, progress)
     return score(model, features, [data.categories[label] for label in data.labels], start)
 
 
 def score(
     model: Model, features: Features, truth: Sequence[str], start: Start | None = None, orders: int = RANDOM_ORDERS
 ) -> Evaluation:
-    """Decide a stream in its own order and in others, with the rows that stand beside them.
+    """Score a model on labelled features, a stream decided in its own order and in others; with what stands beside.
 
-    `start` makes the register each order begins with; the model's own if not given.
+    `truth` names the category of each. `start` makes the register an order begins with, if not the model's own.
+
+    >>> from firstsight import fit_features
+    >>> model = fit_features([[0, 1], [0.1, 1], [1, 0], [1, 0.1]], ["ant", "ant", "bee", "bee"])
+    >>> stream = np.array([[0.05, 1], [-1, -1], [1, 0.05], [-1, -1.05]])
+    >>> score(model, stream, ["ant", "fly", "bee", "fly"]).rows[0].cells()
+    ['100.0 ± 0.0', '100.0 ± 0.0', '100.0 ± 0.0']
     """
     rows = passes(start or model.register, model.transform(features), truth, orders)
     rows += beside(model, features, truth)
@@ -124,7 +121,7 @@ def offline(features: NDArray[np.float32], truth: Sequence[str], known: Sequence
     return mean_row("offline k-means", [measures(answers)])
 
 
-def measure(register: Register, features: NDArray[Any], truth: Sequence[str], order: NDArray[np.int64]) -> Measures:
+def measure(register: Answering, features: NDArray[Any], truth: Sequence[str], order: NDArray[np.int64]) -> Measures:
     """Let a fresh register decide the features in this order, and compare with the truth."""
     names = {name: i for i, name in enumerate(register.names[: register.known])}
     own = np.array([names.get(name, -1) for name in truth], dtype=np.int64)[order]  # among the known, else -1

@@ -39,7 +39,7 @@ class Watch(TorchFunctionMode):
 
 def look(points: Points, pixels: Pixels) -> Look:
     """Look at one image. Of a CNN it is told where in it that was found which makes it like the points it is like."""
-    encoder, crops = points.model.looking, torch.from_numpy(pixels.copy())[None]
+    encoder, crops = points.model.image_encoder, torch.from_numpy(pixels.copy())[None]
     with Watch() as watch, torch.enable_grad():
         stem = encoder.stem(crops).detach().requires_grad_()
         learner = encoder.learner.eval()
@@ -64,7 +64,7 @@ def _liking(points: Points, shown: Tensor) -> Tensor | None:
     if not len(points):
         return None
     if points.by_learner:
-        learned = points.model.looking.learner.similarity(shown, torch.from_numpy(points.points).to(shown.device))
+        learned = points.model.image_encoder.learner.similarity(shown, torch.from_numpy(points.points).to(shown.device))
         return learned.topk(min(TOP, len(points))).values.sum()
     feature, decision = shown[0].detach().cpu().numpy(), points.model.decision
     most = top(decision.similarity(feature[None], points.points))[0]

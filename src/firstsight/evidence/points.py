@@ -49,7 +49,7 @@ class Points:
             return self.model.decision.similarity(shown, self.points)
         import torch
 
-        learner, device = self.model.looking.learner, self.model.looking.device
+        learner, device = self.model.image_encoder.learner, self.model.image_encoder.device
         with torch.no_grad():
             images, points = (torch.from_numpy(part).to(device) for part in (shown, self.points))
             return np.asarray(learner.similarity(images, points).cpu().numpy())

@@ -1,1 +1,1 @@
-"""Trained methods: each an encoder with the register its categories start from, saved as a folder."""
+"""Every method by name: the part of an encoder that learns, if any does, and a decision fitted on features."""

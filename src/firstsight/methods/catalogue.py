@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from firstsight.core.errors import SettingsError
 from firstsight.core.settings import ImageSettings, Settings, TrainingSettings, specs_of
@@ -22,6 +22,10 @@ from firstsight.methods.phe.settings import (
     PheSettings,
     PrototypeSettings,
 )
+
+if TYPE_CHECKING:
+    from firstsight.encode.learner import Learner
+    from firstsight.methods.decisions import Decision
 
 Decides: TypeAlias = Literal["ball", "exact code", "distance", "posterior", "never discovers", "offline"]
 
@@ -312,7 +316,7 @@ def is_own(name: str) -> bool:
     return ":" in name and name not in METHODS
 
 
-def parts_of(name: str) -> tuple[type[Any], type[Any]]:
+def parts_of(name: str) -> tuple[type[Learner], type[Decision]]:
     """The learner and the decision of a method; loads torch."""
     from firstsight.encode.learner import FrozenFeatures
 
@@ -320,10 +324,10 @@ def parts_of(name: str) -> tuple[type[Any], type[Any]]:
     return (found, found.decision) if hasattr(found, "decision") else (FrozenFeatures, found)
 
 
-def decision_of(name: str) -> type[Any]:
+def decision_of(name: str) -> type[Decision]:
     """The decision of a method; loads torch only where the method trains."""
     found = _load(name, *method(name).implementation.split(":", 1))
-    decision: type[Any] = getattr(found, "decision", found)
+    decision: type[Decision] = getattr(found, "decision", found)
     return decision
 
 

@@ -83,18 +83,14 @@ def resolve(
     return settings("phe-paper" if preset == "paper" else name, **values)
 
 
-def settings_from(given: Settings | None, changes: Mapping[str, Any]) -> Any:
+def settings_to_fit(given: Settings | None, changes: Mapping[str, Any]) -> Settings:
     """Settings with changes by name on top; without any, those of the method that is named, or of the default one."""
-    return settings(**{**({} if given is None else given.as_dict()), **changes})
-
-
-def named(given: Settings) -> Settings:
-    """The settings, if they are of a method that can be fitted."""
-    if not find(given.method).on_the_fly:
+    chosen: Settings = settings(**{**({} if given is None else given.as_dict()), **changes})
+    if not find(chosen.method).on_the_fly:
         raise SettingsError(
-            f"{given.method} answers no stream, so there is nothing to fit", "benchmark has its figures"
+            f"{chosen.method} answers no stream, so there is nothing to fit", "benchmark has its figures"
         )
-    return given
+    return chosen
 
 
 @cache

@@ -1,1 +1,1 @@
-"""A trained model: its folder, its card and the support images that stand for it."""
+"""A fitted model: its folder, its card and the support images that stand for it."""

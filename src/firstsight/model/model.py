@@ -48,7 +48,7 @@ class Model:
         return [category.name for category in self.categories]
 
     @property
-    def looking(self) -> TorchEncoder:
+    def image_encoder(self) -> TorchEncoder:
         """The encoder, or an error where there is none."""
         if self.encoder is None:
             raise ModelError(
@@ -69,7 +69,7 @@ class Model:
 
     def encode(self, images: Any) -> Features:
         """One feature per prepared image."""
-        return self.looking.encode(images)
+        return self.image_encoder.encode(images)
 
     def transform(self, features: Features) -> NDArray[Any]:
         """Features as the register compares them."""

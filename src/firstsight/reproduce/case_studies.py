@@ -8,37 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import nan
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from firstsight.core.protocols import Progress
-from firstsight.data.images import CENTRE
 from firstsight.evidence.points import TOP, Points, top
 from firstsight.model.model import Model
 from firstsight.reproduce.results import CaseStudies, Likeness
+from firstsight.reproduce.task import crops_of
 from firstsight.train.pixels import PixelCache
 
-BATCH = 64
 MANY = 3  # of the top five: the category is in the majority
 GROUPS = ("known, named right", "known, not named", "new, found new", "new, taken for known")
 
 
-def case_studies(model: Model, stream: PixelCache, truth: Sequence[str], progress: Progress) -> CaseStudies:
+def case_studies(
+    model: Model, stream: PixelCache, features: NDArray[Any], truth: Sequence[str], progress: Progress
+) -> CaseStudies:
     """For each group of images: how many of the five most similar points are of the category in question.
 
     That is the true one of a known image, the one that answers where a new image is taken for it, and otherwise the
-    one most of the five are of. Every image is asked about as if it were the first of the stream.
+    one most of the five are of. Every image is asked about as if it were the first of the stream; `features` are as
+    the register compares them.
     """
-    points, answers, scores, encoder = Points(model), [], [], model.looking
-    register = model.register()
+    points, scores, encoder, register = Points(model), [], model.image_encoder, model.register()
+    answers = [register.match(feature).category for feature in features]
+    learner = encoder.learner.eval()
     with progress.task("comparing", len(truth)) as advance, torch.no_grad():
-        for some in torch.split(torch.arange(len(truth)), BATCH):
-            crops = stream.crops(some, torch.full((len(some), 3), CENTRE), encoder.device)
-            answers += [register.match(feature).category for feature in model.transform(encoder.encode(crops))]
-            scores.append(points.similarity(encoder.learner.eval().shown(encoder.stem(crops)).cpu().numpy()))
-            for _ in some:
+        for crops in crops_of(stream, encoder.device):
+            scores.append(points.similarity(learner.shown(encoder.stem(crops)).cpu().numpy()))
+            for _ in crops:
                 advance()
     likeness = _likeness(points, np.concatenate(scores), model.names, truth, answers)
     group_of = np.array(_groups(model.names, truth, answers))

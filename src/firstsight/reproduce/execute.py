@@ -30,7 +30,7 @@ def run_one(task: Task, run: Run, settings: Any, stems: Stems, progress: Progres
     """Train, encode the stream once, and score it in every order."""
     began = time.monotonic()
     model = fit_images(task.support, settings, task.device, progress, task.pixels, stems)
-    model.looking.exact = True  # figures depend on no batch
+    model.image_encoder.exact = True  # figures depend on no batch
     trained = time.monotonic()
     features = encode_pixels(model, task.stream)
     rows = _scored(task, run, model, settings, features)

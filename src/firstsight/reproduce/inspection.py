@@ -23,7 +23,7 @@ from firstsight.model.model import Model
 from firstsight.reproduce.case_studies import case_studies
 from firstsight.reproduce.results import Centres, Changed, Codes, Histogram, Inspection
 from firstsight.reproduce.task import CENTRAL, Task, encode_pixels
-from firstsight.train.features import decided
+from firstsight.train.features import fit_decision
 from firstsight.train.fit import support_features, untrained
 from firstsight.train.support import Stems, Support, seeded
 
@@ -58,7 +58,7 @@ def inspect(task: Task, model: Model, settings: Any, encoded: Features, stems: S
         x=places[:, 0].tolist(),
         y=places[:, 1].tolist(),
         codes=_codes(task, model, settings, features, sample, stems, progress) if with_codes else None,
-        cases=case_studies(model, task.stream, task.truth, progress) if settings.method == "phe" else None,
+        cases=case_studies(model, task.stream, features, task.truth, progress) if settings.method == "phe" else None,
     )
 
 
@@ -126,7 +126,7 @@ def _before_training(task: Task, settings: Any, stems: Stems, progress: Progress
     encoder = untrained(settings, task.support, task.device)
     support = Support(task.support.labels, task.pixels, encoder, progress, stems)
     encoder.learner.start(support.central(), support.labels)
-    decision = decided(support_features(support, task.support.categories)[0], settings).decision
+    decision = fit_decision(support_features(support, task.support.categories)[0], settings).decision
     assert isinstance(decision, CodeDecision)
     return _histogram(decision)
 

@@ -1,4 +1,4 @@
-"""What all runs of a benchmark share: the images of its split, decoded once, and how they are encoded and scored."""
+"""What all runs of a benchmark share: the images of its split, decoded once, and how they are encoded."""
 
 from __future__ import annotations
 
@@ -69,13 +69,21 @@ def encode_pixels(
 
     `change` is what is done to crops of (N, S, S, 3) in 0..255 before they are encoded.
     """
+    batches = crops_of(pixels, model.image_encoder.device, images, draws)
+    if change is not None:
+        batches = (change(crops.float()).round().clamp(0, 255).byte() for crops in batches)
+    return encode_crops(model, batches)
 
-    def batches() -> Iterator[Tensor]:
-        for some in torch.split(torch.arange(len(pixels)) if images is None else images, BATCH):
-            crops = pixels.crops(some, torch.tensor(draws).expand(len(some), 3), model.looking.device)
-            yield crops if change is None else change(crops.float()).round().clamp(0, 255).byte()
 
-    return encode_crops(model, batches())
+def crops_of(
+    pixels: PixelCache,
+    device: torch.device,
+    images: Tensor | None = None,
+    draws: tuple[float, float, float] = CENTRAL,
+) -> Iterator[Tensor]:
+    """Crops of images that are decoded already, a batch at a time."""
+    for some in torch.split(torch.arange(len(pixels)) if images is None else images, BATCH):
+        yield pixels.crops(some, torch.tensor(draws).expand(len(some), 3), device)
 
 
 def check_parts(support: LabelledImages, query: LabelledImages) -> None:

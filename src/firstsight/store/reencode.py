@@ -22,7 +22,7 @@ from firstsight.store.events import Assigned, Created, Event, RadiusChanged, Rec
 from firstsight.store.making import new_database, vacant
 from firstsight.store.store import Store
 
-GROUP = 1000  # events written at once
+GROUP = 1000  # events written at a time
 
 
 def reencode(store: Store, encoder: Discovering, path: Path, progress: Progress) -> int:
@@ -47,22 +47,24 @@ def reencode(store: Store, encoder: Discovering, path: Path, progress: Progress)
 
 def _features(store: Store, encoder: Discovering, progress: Progress) -> dict[int, NDArray[Any]]:
     """What the new model makes of every image, by number."""
-    images = [(r.number, r.event) for r in store.view().events() if isinstance(r.event, Assigned)]
+    images = {each.number: each.event for each in store.view().events() if isinstance(each.event, Assigned)}
+    if not images:
+        return {}
 
-    def prepare(image: tuple[int, Assigned]) -> NDArray[np.uint8]:
-        picture, content = read(image[1].source)
-        if content != image[1].content:
-            raise ImageError(image[1].source, "is not the image it was")
+    def prepare(image: Assigned) -> NDArray[np.uint8]:
+        picture, content = read(image.source)
+        if content != image.content:
+            raise ImageError(image.source, "is not the image it was")
         return encoder.prepare(picture)
 
     try:
-        made = encode_many(encoder, images, progress, prepare)
+        encoded = encode_many(encoder, list(images.values()), progress, prepare)
     except BadImages as bad:
-        named = "; ".join(fault.what for fault in bad.errors[:5])
-        what = f"{len(bad.errors)} images cannot be encoded anew: {named}"
-        raise Conflict(what, "put the files back where they were") from None
-    compared = encoder.transform(made) if images else ()
-    return {number: feature for (number, _), feature in zip(images, compared, strict=True)}
+        named = "; ".join(each.what for each in bad.errors[:5])
+        raise Conflict(
+            f"{len(bad.errors)} images cannot be encoded anew: {named}", "put the files back where they were"
+        ) from None
+    return dict(zip(images, encoder.transform(encoded), strict=True))
 
 
 def _anew(recorded: Recorded, features: Mapping[int, NDArray[Any]], register: Register, encoder: int) -> Event:
@@ -73,11 +75,13 @@ def _anew(recorded: Recorded, features: Mapping[int, NDArray[Any]], register: Re
         unmeasured = replace(event, distance=None, runner_up=None, runner_up_distance=None, confidence=None)
         return replace(unmeasured, feature=feature, encoder=encoder)
     if isinstance(event, Created):
-        founder = features[recorded.number + 1]  # the event after it
-        return replace(event, feature=register.feature_bytes(founder))
+        return replace(
+            event, feature=register.feature_bytes(features[recorded.number + 1])
+        )  # its founder is the event after it
     if isinstance(event, Split):
-        centre = register.centre_of(np.stack([features[i] for i in event.images]))
-        return replace(event, feature=register.feature_bytes(centre))
+        return replace(
+            event, feature=register.feature_bytes(register.centre_of(np.stack([features[i] for i in event.images])))
+        )
     if isinstance(event, RadiusChanged):
         return RadiusChanged(register.radius, register.radius)  # a distance between the old model's features
     return event

@@ -1,1 +1,1 @@
-"""Training: from a folder of labelled images to a model folder."""
+"""From labelled images, or features, to a model: `fit`, `fit_features`, and Algorithm 2 where something learns."""

@@ -32,7 +32,7 @@ class Checkpoint:
         self.run = run
         self.every = every
         self.last = time.monotonic()
-        self.rows: list[str] = []
+        self.lines: list[str] = []
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -54,14 +54,14 @@ class Checkpoint:
     def exists(self) -> bool:
         return self.file is not None and self.file.is_file()
 
-    def record(self, row: dict[str, Any]) -> None:
+    def record(self, values: dict[str, Any]) -> None:
         """Add a line to metrics.jsonl."""
-        self.rows.append(json.dumps(row) + "\n")
+        self.lines.append(json.dumps(values) + "\n")
         if self.metrics is not None:
             with disk_errors(self.metrics):
                 self.metrics.parent.mkdir(parents=True, exist_ok=True)
                 with self.metrics.open("a", encoding="utf-8") as file:
-                    file.write(self.rows[-1])
+                    file.write(self.lines[-1])
 
     def keep(self, epoch: int, learner: nn.Module, optimiser: Optimizer, average: Average | None) -> None:
         """Store the state after an epoch, unless the last one was stored moments ago."""
@@ -72,7 +72,7 @@ class Checkpoint:
             tensors |= {f"optimiser.{index}.{key}": value for key, value in state.items()}
         if average is not None:
             tensors |= {f"average.{name}": t for name, t in average.values.items()}
-        header = {"run": self.run, "epoch": epoch, "rows": self.rows, "steps": average.steps if average else 0}
+        header = {"run": self.run, "epoch": epoch, "lines": self.lines, "steps": average.steps if average else 0}
         content = save(
             {name: t.detach().cpu().contiguous().clone() for name, t in tensors.items()}, {"state": json.dumps(header)}
         )
@@ -102,9 +102,9 @@ class Checkpoint:
             average.steps = header["steps"]
             for name, tensor in _part(tensors, "average.").items():
                 average.values[name].copy_(tensor)
-        self.rows = header["rows"]
+        self.lines = header["lines"]
         if self.metrics is not None:
-            write_file(self.metrics, "".join(self.rows).encode())
+            write_file(self.metrics, "".join(self.lines).encode())
         return int(header["epoch"]) + 1
 
     def remove(self) -> None:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from firstsight.core.errors import DataError, ModelError
 from firstsight.core.protocols import SupportFeatures
+from firstsight.core.settings import Settings
 from firstsight.core.threads import one_thread
 from firstsight.methods.catalogue import decision_of
-from firstsight.methods.settings import named, settings_from
+from firstsight.methods.settings import settings_to_fit
 from firstsight.model.examples import choose
 from firstsight.model.folder import save_model
 from firstsight.model.model import Category, Model
@@ -22,7 +23,11 @@ Labels: TypeAlias = Sequence[Any] | NDArray[Any]  # names, or whatever has one b
 
 
 def fit_features(
-    features: Any, labels: Labels, out: Path | str | None = None, settings: Any = None, **changes: Any
+    features: Any,
+    labels: Labels,
+    out: Path | str | None = None,
+    settings: Settings | None = None,
+    **changes: Any,
 ) -> Model:
     """Fit a method that trains nothing on features (N, D) and their labels; save to `out` where one is named.
 
@@ -30,7 +35,7 @@ def fit_features(
     >>> fit_features(X, ["ant", "ant", "bee", "bee"]).names
     ['ant', 'bee']
     """
-    settings = named(settings_from(settings, changes))
+    settings = settings_to_fit(settings, changes)
     decision = decision_of(settings.method)
     if decision.settings_type is not type(settings):
         raise ModelError(
@@ -40,7 +45,7 @@ def fit_features(
     if out is not None and out.exists():
         raise ModelError(f"{out} exists already", "choose another name, or remove it first")
     support = checked(features, labels)
-    model = decided(support, settings)
+    model = fit_decision(support, settings)
     if (each := getattr(settings, "prototypes", None)) is not None:  # which a method of one's own need not have
         likeness, categories = model.decision.similarity, len(support.names)
         model.examples = choose(support.features, support.labels, categories, likeness, each, None)
@@ -50,7 +55,7 @@ def fit_features(
 
 
 @one_thread()
-def decided(support: SupportFeatures, settings: Any) -> Model:
+def fit_decision(support: SupportFeatures, settings: Settings) -> Model:
     """A model without an encoder: the decision fitted on these features, and how it came out."""
     decision_type = decision_of(settings.method)
     decision_type.check(len(support.names), settings)

@@ -1,4 +1,4 @@
-"""`fit`: from labelled images, or labelled features, to a fitted model with a report of how it came out."""
+"""`fit`: from labelled images to a fitted model with a report of how it came out. (`features` has that of features.)"""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from torch import Tensor, nn
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.files import digest
 from firstsight.core.protocols import Progress, Silent, SupportFeatures
-from firstsight.core.settings import Settings
+from firstsight.core.settings import ImageSettings, Settings
 from firstsight.core.threads import one_thread
 from firstsight.data.folder import LabelledImages, check_support
 from firstsight.data.source import read_images
 from firstsight.encode.devices import pick_device
 from firstsight.encode.encoder import TorchEncoder
-from firstsight.methods.settings import named, settings_from
+from firstsight.methods.settings import settings_to_fit
 from firstsight.model.assemble import assemble
 from firstsight.model.examples import Examples, choose
 from firstsight.model.folder import is_model, load_model, save_model, settings_of
 from firstsight.model.model import Model
 from firstsight.train.checkpoint import Checkpoint
-from firstsight.train.features import decided
+from firstsight.train.features import fit_decision
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache
 from firstsight.train.support import Stems, Support
@@ -51,33 +51,33 @@ def fit(
     ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds. With `thumbnails`, small
     copies of some support images are kept with the model, for explaining its answers.
     """
-    settings = named(settings_from(settings, changes))
+    chosen = _of_images(settings_to_fit(settings, changes))
     out = Path(out).absolute() if out is not None else None
     progress = progress or Silent()
     data = read_images(folder)
     warnings = check_support(data, folder)
     for warning in warnings:
         progress.note(warning)
-    checkpoint = Checkpoint(out and out.with_name(out.name + ".training"), _run(settings, data), checkpoint_every)
+    checkpoint = Checkpoint(out and out.with_name(out.name + ".training"), _run(chosen, data), checkpoint_every)
     if out is not None and resume and is_model(out):
-        return _finished(out, device, settings, data, checkpoint)
+        return _finished(out, device, chosen, data, checkpoint)
     _check_place(out, Path(folder), checkpoint, resume)
     with checkpoint.held():
-        encoder = untrained(settings, data, device)
+        encoder = untrained(chosen, data, device)
         support = Support(data.labels, PixelCache(data.images, encoder.preprocess, progress), encoder, progress)
-        model = _train(settings, data, support, checkpoint, progress)
+        model = _train(chosen, data, support, checkpoint, progress)
         model.report["lines"] += warnings
         if thumbnails and model.examples is not None:
             model.examples = model.examples.with_pictures(support.pixels.__getitem__)
         if out is not None:
-            save_model(model, out, "".join(checkpoint.rows).encode())
+            save_model(model, out, "".join(checkpoint.lines).encode())
             checkpoint.remove()
     return model
 
 
 def fit_images(
     data: LabelledImages,
-    settings: Settings,
+    settings: ImageSettings,
     device: str = "auto",
     progress: Progress | None = None,
     pixels: PixelCache | None = None,
@@ -94,7 +94,7 @@ def fit_images(
 
 
 def _train(
-    settings: Settings, data: LabelledImages, support: Support, checkpoint: Checkpoint, progress: Progress
+    settings: ImageSettings, data: LabelledImages, support: Support, checkpoint: Checkpoint, progress: Progress
 ) -> Model:
     """Train the encoder, encode the support set, fit the decision on it, and say how it came out."""
     began, encoder = time.monotonic(), support.encoder
@@ -107,7 +107,7 @@ def _train(
 
             train(encoder.learner, support, checkpoint, on_epoch)
     found, shown = support_features(support, data.categories)
-    model = replace(decided(found, settings), encoder=encoder)
+    model = replace(fit_decision(found, settings), encoder=encoder)
     model.examples = _examples(model, found, shown)
     model.report["seconds"] = round(time.monotonic() - began, 3)
     return model
@@ -137,7 +137,7 @@ def support_features(support: Support, names: Sequence[str]) -> tuple[SupportFea
 @one_thread()
 def _examples(model: Model, support: SupportFeatures, shown: Tensor | None) -> Examples:
     """The support images that stand for what was learned: by the learner's measure, or by the decision's."""
-    learner, each = model.looking.learner, model.settings.prototypes
+    learner, each = model.image_encoder.learner, model.settings.prototypes
     if shown is None:
         return choose(support.features, support.labels, len(support.names), model.decision.similarity, each, None)
 
@@ -150,13 +150,13 @@ def _examples(model: Model, support: SupportFeatures, shown: Tensor | None) -> E
     return choose(shown.cpu().numpy(), support.labels, len(support.names), likeness, each, points)
 
 
-def untrained(settings: Any, data: LabelledImages, device: str) -> TorchEncoder:
+def untrained(settings: ImageSettings, data: LabelledImages, device: str) -> TorchEncoder:
     """The encoder training starts from: pretrained backbone, seeded heads and prototypes."""
     where = pick_device(device)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         encoder = assemble(settings, len(data.categories), where, blank=False)
-    if encoder.learner.learns and settings.cache_trunk and isinstance(encoder.trunk, nn.Identity):
+    if encoder.learner.learns and encoder.learner.settings.cache_trunk and isinstance(encoder.trunk, nn.Identity):
         raise SettingsError(
             f"cache_trunk: {settings.backbone} cannot be cut into a trunk and a tail",
             "train without --cache-trunk, or freeze the backbone with --train-stages 0",
@@ -164,7 +164,17 @@ def untrained(settings: Any, data: LabelledImages, device: str) -> TorchEncoder:
     return encoder
 
 
-def _run(settings: Any, data: LabelledImages) -> dict[str, Any]:
+def _of_images(settings: Settings) -> ImageSettings:
+    """The settings, if they say how to look at images; a method of one's own need not have such."""
+    if not isinstance(settings, ImageSettings):
+        raise SettingsError(
+            f"{settings.method} has no settings for images, such as a backbone",
+            "fit it on features with fit_features, or let its settings extend ImageSettings",
+        )
+    return settings
+
+
+def _run(settings: ImageSettings, data: LabelledImages) -> dict[str, Any]:
     """What makes two runs the same run: the settings, the weights' content, the images' places and sizes."""
     listing = hashlib.sha256()
     for name, image in zip(data.names, data.images, strict=True):
@@ -178,7 +188,7 @@ def _run(settings: Any, data: LabelledImages) -> dict[str, Any]:
     }
 
 
-def _finished(out: Path, device: str, settings: Settings, data: LabelledImages, checkpoint: Checkpoint) -> Model:
+def _finished(out: Path, device: str, settings: ImageSettings, data: LabelledImages, checkpoint: Checkpoint) -> Model:
     """The model a run to be resumed has made already, if it is the run asked for."""
     other = ModelError(f"{out} is finished, and was made with other settings or categories", "choose another --out")
     if settings_of(out) != settings.as_dict():

@@ -1,6 +1,6 @@
 """Fixed hash centres, for the methods that do not learn theirs: codes kept a distance apart, and CSQ's Hadamard rows.
 
-NumPy only. Centres are rows of -1 and +1.
+NumPy only. Centres are codes of -1 and +1.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from firstsight.methods.baselines.leader import Leaders
 
 
 class LeaderClustering(LinearLearner):
-    """Leaders on features of a network trained by cross-entropy.
+    """Leaders on features of a backbone trained by cross-entropy.
 
     The paper says neither which distance nor which threshold, nor whether known categories lead from the start. Ours:
-    cosine; their means lead; the threshold as for class means, though here the network has seen the categories that
+    cosine; their means lead; the threshold as for class means, though here the backbone has seen the categories that
     play new ones, so that it comes out small.
     """
 

@@ -55,7 +55,7 @@ def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int, pri
     news = random_thirds(labels, draws, generator)
     streams = [simulated(labels, new, generator, TEACHING) for new in news]
     trials = [Trial(features, labels, dimensions, stream, prior) for stream in streams]
-    dimensions = trials[0].rows.shape[1]
+    dimensions = trials[0].arriving.shape[1]
     concentration = best_concentration([trial.corrected() for trial in trials], dimensions, prior)
     sharpness = best_sharpness([trial.forecast(concentration) for trial in trials], dimensions, prior)
     return Calibration(concentration, sharpness, float(np.mean([_weight(trial.counts) for trial in trials])))
@@ -73,7 +73,7 @@ class Trial:
         teaching = space.projection(features[stream.teaching])
         self.counts, self.sums = np.bincount(own), np.zeros((len(taught), teaching.shape[1]))
         np.add.at(self.sums, own, teaching)
-        self.rows = space.projection(features[stream.arriving])
+        self.arriving = space.projection(features[stream.arriving])
         self.truth, self.known = labels[stream.arriving], stream.known
         self._taught = taught
 
@@ -81,20 +81,20 @@ class Trial:
         """What is weighed where every answer is corrected at once."""
         at = {category: i for i, category in enumerate(self._taught.tolist())}
         labels = np.array([at.setdefault(category, len(at)) for category in self.truth.tolist()])
-        return corrected(self.spread, self.counts.astype(np.float64), self.sums, self.rows, labels)
+        return corrected(self.spread, self.counts.astype(np.float64), self.sums, self.arriving, labels)
 
     def register(self, concentration: float) -> StatisticsRegister:
         spread = replace(self.spread, concentration=concentration)
         return StatisticsRegister(spread, [str(i) for i in range(len(self.counts))], self.counts, self.sums)
 
     def forecast(self, concentration: float) -> tuple[list[Floats], NDArray[np.bool_]]:
-        """For every row, how much less probable each other answer was than the one given; and which were right."""
+        """For every image, how much less probable each other answer was than the one given; and which were right."""
         register = self.register(concentration)
         behind, category = [], []
-        for row in self.rows:
-            distances = np.append(register.distances(row), 0.0)
+        for feature in self.arriving:
+            distances = np.append(register.distances(feature), 0.0)
             behind.append(distances - distances.min())
-            category.append(register.assign_many(row[None]).category[0])
+            category.append(register.assign_many(feature[None]).category[0])
         return behind, matched(self.truth, np.array(category))
 
 

@@ -28,26 +28,26 @@ class Corrected:
     expected: float  # images that a new category has in all
 
 
-def corrected(spread: Spread, counts: Floats, sums: Floats, rows: Floats, labels: Labels) -> Corrected:
-    """The stream of these rows for a register that starts with known categories of these counts and sums.
+def corrected(spread: Spread, counts: Floats, sums: Floats, features: Floats, labels: Labels) -> Corrected:
+    """The stream of these features for a register that starts with known categories of these counts and sums.
 
     `labels` below the number of known categories are those, and the others count up by arrival.
     """
-    images, known = np.arange(len(rows)), len(counts)
+    images, known = np.arange(len(features)), len(counts)
     columns = max(int(labels.max()) + 1, known)
     first = np.concatenate([counts, np.zeros(columns - known)])
-    start = np.concatenate([sums, np.zeros((columns - known, rows.shape[1]))])
-    own = np.zeros((len(rows), columns))
+    start = np.concatenate([sums, np.zeros((columns - known, features.shape[1]))])
+    own = np.zeros((len(features), columns))
     own[images, labels] = 1
     taught = own * (np.cumsum(own, axis=0) - own + first < spread.enough)  # images that teach their category
     seen = np.cumsum(taught, axis=0) - taught + first  # (images, categories): what each has learned from by then
-    log_odds = np.full((len(rows), columns + 1), NEVER)
+    log_odds = np.full((len(features), columns + 1), NEVER)
     log_odds[:, -1] = 0
     there = np.maximum(seen, 1)
     for believed in range(1, int(spread.trusted) + 1):
         at = (seen == believed) if believed < spread.trusted else (seen >= believed)
         if at.any():
-            found = _weighed(spread, float(believed), rows, start, taught, labels, there)
+            found = _weighed(spread, float(believed), features, start, taught, labels, there)
             log_odds[:, :-1][at] = found[at]
     truth = np.where(seen[images, labels] > 0, labels, columns)
     news = np.bincount(labels)[known:]
@@ -55,28 +55,29 @@ def corrected(spread: Spread, counts: Floats, sums: Floats, rows: Floats, labels
 
 
 def _weighed(
-    spread: Spread, believed: float, rows: Floats, start: Floats, taught: Floats, labels: Labels, counts: Floats
+    spread: Spread, believed: float, features: Floats, start: Floats, taught: Floats, labels: Labels, counts: Floats
 ) -> Floats:
     """Log odds as if all means were believed as much: `StatisticsRegister.distances` for all images at once."""
     variance = 1 / (1 / spread.between + believed / spread.within)
     precision, shrink = 1 / (spread.within + variance), believed * variance / spread.within
-    along = _sums_before(rows * (precision * shrink), rows, start, taught)  # each row times each category's sum
-    squares = np.square(start) @ (precision * shrink**2) + _growth(rows, precision * shrink**2, start, taught, labels)
+    along = _sums_before(features * (precision * shrink), features, start, taught)  # each times each category's sum
+    weight = precision * shrink**2
+    squares = np.square(start) @ weight + _growth(features, weight, start, taught, labels)
     total = spread.within + spread.between
-    beside = 0.5 * (np.square(rows) @ (1 / total - precision) + np.log(precision).sum() + np.log(total).sum())
+    beside = 0.5 * (np.square(features) @ (1 / total - precision) + np.log(precision).sum() + np.log(total).sum())
     size = np.log(np.minimum(counts, spread.enough))
     return np.asarray(size + along / counts - 0.5 * squares / counts**2 + beside[:, None])
 
 
-def _sums_before(weighted: Floats, rows: Floats, start: Floats, taught: Floats) -> Floats:
-    """The product of every weighted row with every category's sum by then."""
-    products = np.tril(weighted @ rows.T, k=-1)
+def _sums_before(weighted: Floats, features: Floats, start: Floats, taught: Floats) -> Floats:
+    """The product of every weighted feature with every category's sum by then."""
+    products = np.tril(weighted @ features.T, k=-1)
     return np.asarray(products @ taught + weighted @ start.T)
 
 
-def _growth(rows: Floats, weight: Floats, start: Floats, taught: Floats, labels: Labels) -> Floats:
+def _growth(features: Floats, weight: Floats, start: Floats, taught: Floats, labels: Labels) -> Floats:
     """By how much the weighted square of every category's sum has grown by then."""
-    images = np.arange(len(rows))
-    before = _sums_before(rows * weight, rows, start, taught)[images, labels]
-    step = taught * (2 * before + np.square(rows) @ weight)[:, None]
+    images = np.arange(len(features))
+    before = _sums_before(features * weight, features, start, taught)[images, labels]
+    step = taught * (2 * before + np.square(features) @ weight)[:, None]
     return np.asarray(np.cumsum(step, axis=0) - step)

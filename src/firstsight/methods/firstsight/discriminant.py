@@ -26,7 +26,7 @@ SHARE = 4  # few images: so many of them for every principal component
 
 @dataclass(frozen=True)
 class Projection:
-    """From features to rows."""
+    """From features to what a register compares."""
 
     mean: Floats
     matrix: Floats
@@ -88,24 +88,24 @@ def axes_again(features: Floats, axes: Floats) -> Floats:
     return np.asarray(np.linalg.qr(centred.T @ (centred @ axes))[0])
 
 
-def pooled_covariance(rows: Floats, labels: Labels) -> Floats:
+def pooled_covariance(features: Floats, labels: Labels) -> Floats:
     """The covariance within categories, shrunk towards a round one by the oracle approximating rule (Chen et al.).
 
     The fewer images there are beyond one for each category, the rounder it is.
     """
-    freedom, width = len(labels) - (labels.max() + 1), rows.shape[1]
-    scatter = rows - category_means(rows, labels)[labels]
+    freedom, width = len(labels) - (labels.max() + 1), features.shape[1]
+    scatter = features - category_means(features, labels)[labels]
     covariance = scatter.T @ scatter / max(freedom, 1)
     trace, squares = float(np.trace(covariance)), float(np.square(covariance).sum())
     if not trace:  # one image each, or copies of one: half of how they differ is taken for it
-        return np.eye(width) * (float(np.square(rows).mean()) / 2 or 1.0)
+        return np.eye(width) * (float(np.square(features).mean()) / 2 or 1.0)
     uneven = (freedom + 1 - 2 / width) * (squares - trace**2 / width)
     shrunk = 1.0 if uneven <= 0 else min(1.0, ((1 - 2 / width) * squares + trace**2) / uneven)
     return np.asarray((1 - shrunk) * covariance + (shrunk + LEAST) * trace / width * np.eye(width))
 
 
-def category_means(rows: Floats, labels: Labels) -> Floats:
-    """The mean row of every category."""
-    sums = np.zeros((labels.max() + 1, rows.shape[1]))
-    np.add.at(sums, labels, rows)
+def category_means(features: Floats, labels: Labels) -> Floats:
+    """The mean feature of every category."""
+    sums = np.zeros((labels.max() + 1, features.shape[1]))
+    np.add.at(sums, labels, features)
     return np.asarray(sums / np.bincount(labels)[:, None])

@@ -1,4 +1,4 @@
-"""The space rows live in, and how categories are spread there: within them W, and between their means B.
+"""The space features are compared in, and how categories are spread there: within them W, and between their means B.
 
 Both are measured on categories the projection was not fitted on, which is what new ones will be: a part of the known
 categories is left out in turn. Few of them measure little, so neighbouring dimensions are averaged, and a prior is
@@ -34,7 +34,7 @@ LEAST = 1e-3  # likewise, in a single dimension
 
 @dataclass(frozen=True)
 class Space:
-    """A projection, and the variances W and B of its rows."""
+    """A projection, and the variances W and B of what it makes of features."""
 
     projection: Projection
     within: Floats
@@ -46,8 +46,8 @@ def fit_space(features: Floats, labels: Labels, dimensions: int, prior: Prior = 
     few = len(labels) <= dimensions
     axes = axes_of_few(features, dimensions) if few else principal_axes(features, dimensions)
     projection = fit_projection(features, labels, axes)
-    rows = projection(features)
-    parts = _Parts.of(labels, rows.shape[1])
+    projected = projection(features)
+    parts = _Parts.of(labels, projected.shape[1])
 
     def axes_without(some: Floats) -> Floats:
         return axes_of_few(some, dimensions) if few else axes_again(some, axes)
@@ -55,7 +55,7 @@ def fit_space(features: Floats, labels: Labels, dimensions: int, prior: Prior = 
     left_out = _held_out(features, labels, axes_without, parts)
     within = _within(left_out, parts, prior)
     between = _between(left_out, within, parts, prior)
-    within[parts.leading :] = _also_of_seen(within, rows, labels, parts)[parts.leading :]
+    within[parts.leading :] = _also_of_seen(within, projected, labels, parts)[parts.leading :]
     return Space(projection, within, np.maximum(between, LEAST * within))
 
 
@@ -122,10 +122,10 @@ def _held_out(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floa
             continue
         others, own = (np.unique(labels[part], return_inverse=True)[1] for part in (~out, out))
         taught = features[~out]
-        rows = fit_projection(taught, others, axes_of(taught))(features[out])
-        centres, known = category_means(rows, own), int(others.max()) + 1
-        fewer = _Parts.of(others, rows.shape[1])
-        scatter += parts.from_fewer(np.square(rows - centres[own]).sum(axis=0), fewer)
+        projected = fit_projection(taught, others, axes_of(taught))(features[out])
+        centres, known = category_means(projected, own), int(others.max()) + 1
+        fewer = _Parts.of(others, projected.shape[1])
+        scatter += parts.from_fewer(np.square(projected - centres[own]).sum(axis=0), fewer)
         origin = known / (known + 1)  # which is but a mean of so many
         means += origin * parts.from_fewer(np.square(centres).sum(axis=0), fewer)
         categories, freedom = categories + len(centres), freedom + len(own) - len(centres)
@@ -158,12 +158,12 @@ def _between(left_out: _LeftOut, within: Floats, parts: _Parts, prior: Prior) ->
     return np.asarray(mixed / (prior.shape_weight + counts))
 
 
-def _also_of_seen(within: Floats, rows: Floats, labels: Labels, parts: _Parts) -> Floats:
+def _also_of_seen(within: Floats, projected: Floats, labels: Labels, parts: _Parts) -> Floats:
     """W so that both fit in: images the projection was fitted on vary more than others where labels say nothing."""
     freedom = len(labels) - (labels.max() + 1)
     if not freedom:
         return within
-    scatter = np.square(rows - category_means(rows, labels)[labels]).sum(axis=0)
+    scatter = np.square(projected - category_means(projected, labels)[labels]).sum(axis=0)
     seen = parts.smooth(scatter / freedom, SMOOTH / freedom)
     return np.asarray(np.sqrt(within * np.maximum(within, seen)))
 

@@ -80,7 +80,7 @@ class DirichletProcess(CentreDecision):
 
 
 class DpBoa(LinearLearner):
-    """Features of a network trained by cross-entropy. Ours: optimiser and schedule as for all methods here."""
+    """Features of a backbone trained by cross-entropy. Ours: optimiser and schedule as for all methods here."""
 
     decision = DirichletProcess
 
