@@ -49,3 +49,7 @@ class Stack:
         for index, block in enumerate(self._blocks):
             np.dot(block, values, out=whole[index * BLOCK : (index + 1) * BLOCK])
         return whole[:count]
+
+    def products(self, many: NDArray[Any], count: int) -> NDArray[np.float64]:
+        """The same for many values at once, (N, count): fast, and in the last digits not what one by one gives."""
+        return np.concatenate([many[:, :0], *(many @ block.T for block in self._blocks)], axis=1)[:, :count]

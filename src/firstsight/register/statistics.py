@@ -27,7 +27,7 @@ from firstsight.register.stack import Stack
 Places: TypeAlias = NDArray[np.intp]
 
 BLOCK = 512  # categories compared with all others at once
-PAGE = 1024  # features taken in at once
+PAGE = 1024  # features asked about at once
 ENOUGH = 16.0  # features a category learns from, before it knows what it is
 ROOM = 64  # categories there is room for at first; doubled as needed
 
@@ -192,6 +192,19 @@ class StatisticsRegister(AdditiveRegister):
         known = self._weights.product(feature, count) + self._offsets[:count]
         known -= 0.5 * (self._kinds.precisions * squares).sum(axis=1)[self._kind[:count]]
         return np.asarray(self._new(squares) - known)
+
+    def answer_again(self, features: NDArray[Any]) -> NDArray[np.int32]:
+        """Hindsight, a page of features at a time: one product of matrices each."""
+        count, again = len(self.names), np.full(len(features), -1, dtype=np.int32)
+        for first in range(0, len(features) if count else 0, PAGE):
+            some = self._checked(features[first : first + PAGE])
+            squares = some * some
+            known = self._weights.products(some, count) + self._offsets[:count]
+            known -= 0.5 * (squares @ self._kinds.precisions.T)[:, self._kind[:count]]
+            new = self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset
+            likely = new - known.max(axis=1) <= self.radius
+            again[first : first + PAGE][likely] = known.argmax(axis=1)[likely]
+        return again
 
     def _distances(self, feature: Floats, without: str | None) -> Floats:
         distances = self.distances(feature)
