@@ -152,9 +152,9 @@ def latency(model: Model, paths: list[Path], folder: Path, figures: dict[str, An
     with Discoverer(model, store=folder / "one.db") as discoverer:
         for number, path in enumerate(paths[: 5 + count]):
             times = [time.perf_counter()]
-            group = [discoverer._preparing(once=False)(path)]
+            prepared = discoverer._preparing(once=False)(path)
             times.append(time.perf_counter())
-            group = discoverer._with_features(group)
+            group = discoverer._with_feature(prepared)
             times.append(time.perf_counter())
             discoverer._discover(group)
             times.append(time.perf_counter())

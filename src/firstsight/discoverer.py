@@ -46,6 +46,7 @@ class Prepared(NamedTuple):
     feature: Any = None  # as the register compares it
 
 
+PreparedOrError: TypeAlias = Prepared | ImageError
 Decide: TypeAlias = Callable[[list[Prepared]], Sequence[Assignment]]
 
 
@@ -170,9 +171,9 @@ class Discoverer:
             return self._own.assign_many(np.stack([each.feature for each in group]))
         known = [self.store.recognise(each.content, each.source) if each.feature is None else None for each in group]
         fresh = [each for each, answer in zip(group, known, strict=True) if answer is None]
-        if undone := [each._replace(pixels=self.model.prepare(each.picture)) for each in fresh if each.feature is None]:
-            again = iter(self._with_features(undone))
-            fresh = [next(again) if each.feature is None else each for each in fresh]
+        if undone := [self.model.prepare(each.picture) for each in fresh if each.feature is None]:
+            again = iter(self.model.transform(self.model.encode(undone)))
+            fresh = [each._replace(feature=next(again)) if each.feature is None else each for each in fresh]
         arrivals = [Arrival(each.source, each.content, each.feature) for each in fresh]
         answers = iter(self.store.record(arrivals, self.model.provenance, self.once))
         return [answer or next(answers) for answer in known]
@@ -200,20 +201,23 @@ class Discoverer:
             raise each
         return [each]
 
-    def _with_features(self, group: list[Any]) -> list[Any]:
+    def _with_features(self, group: Sequence[PreparedOrError]) -> list[PreparedOrError]:
         """A group with the features of those that have none yet; their pixels are let go of."""
         seen = [each.pixels for each in group if isinstance(each, Prepared) and each.pixels is not None]
         encoded = iter(self.model.transform(self.model.encode(seen)) if seen else ())
-        ready = []
+        ready: list[PreparedOrError] = []
         for each in group:
-            if isinstance(each, Prepared) and each.given is not None:
-                each = self._compared(each)
-            elif isinstance(each, Prepared) and each.pixels is not None:
-                each = each._replace(pixels=None, feature=next(encoded))
-            ready.append(each)
+            if isinstance(each, ImageError):
+                ready.append(each)
+            elif each.given is not None:
+                ready.append(self._compared(each))
+            elif each.pixels is not None:
+                ready.append(each._replace(pixels=None, feature=next(encoded)))
+            else:  # the store has it
+                ready.append(each)
         return ready
 
-    def _compared(self, each: Prepared) -> Prepared | ImageError:
+    def _compared(self, each: Prepared) -> PreparedOrError:
         """What came as a feature, as the register compares it; each by itself, since one may be of another width."""
         assert each.given is not None
         try:
@@ -245,7 +249,7 @@ def _source(image: Given) -> str:
     return os.path.abspath(image) if isinstance(image, (str, Path)) else describe(image)  # noqa: PTH100 - keeps links
 
 
-def _is_good(each: Prepared | ImageError) -> bool:
+def _is_good(each: PreparedOrError) -> bool:
     return not isinstance(each, ImageError)
 
 

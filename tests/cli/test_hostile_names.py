@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 from test_commands import firstsight, refused
 
-from firstsight.core.cells import cell
 from firstsight.core.protocols import Provenance
+from firstsight.core.spreadsheets import cell
 from firstsight.register.codes import CodeRegister
 from firstsight.reproduce.tables.sheet import Sheet
 from firstsight.store.export import export_csv

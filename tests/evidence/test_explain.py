@@ -155,3 +155,13 @@ def test_sums_lose_nothing(given: list[tuple[str, float]]) -> None:
     assert sum(each.similarity for each in sums) == pytest.approx(sum(value for _, value in given))
     assert [each.similarity for each in sums] == sorted((each.similarity for each in sums), reverse=True)
     assert len({each.category for each in sums}) == len(sums)
+
+
+def test_a_feature_is_explained_without_prototypes_that_only_an_image_could_be_compared_with() -> None:
+    """What PHE compares with prototypes is not the feature its codes are made of."""
+    model = colour_model()
+    feature = model.encode([model.prepare(painted(RED))])[0]
+    found = firstsight.explain(model, feature)
+    assert found.answer == firstsight.explain(model, painted(RED)).answer
+    assert found.similar == ()
+    assert found.near

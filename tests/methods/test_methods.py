@@ -255,6 +255,8 @@ def test_a_method_that_is_not_there_is_refused(moths: Path, tiny: dict[str, Any]
     for name, words in (
         ("smiles", "did you mean smile"),
         ("x.y:Z", "cannot be loaded"),
+        ("firstsight.encode.learner:Learner", "names its decision and settings"),
+        ("firstsight.methods.baselines.classifier:LinearLearner", "names its decision and settings"),
         ("offline-kmeans", "nothing to fit"),
         ("phe-paper", "--expected-categories"),
     ):

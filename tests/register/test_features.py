@@ -52,12 +52,12 @@ def cosine(radius: float = 0.5) -> FeatureRegister:
     return FeatureRegister("cosine", radius, ["right", "up"], features([2, 0], [0, 1]))
 
 
-def test_a_row_within_the_radius_is_the_nearest_category() -> None:
+def test_a_feature_within_the_radius_is_the_nearest_category() -> None:
     assert two(radius=5).match(features([3, 4])[0]) == Assignment("a", False, False, 5.0, 5.0, Candidate("b", 5.0))
     assert two(radius=5).match(features([6, 5])[0]).category == "b"
 
 
-def test_a_row_outside_every_ball_founds_a_category_that_leads() -> None:
+def test_a_feature_outside_every_ball_founds_a_category_that_leads() -> None:
     register = two()
     assert register.assign(features([3, 4])[0]) == Assignment("new-1", True, True, 5.0, 1.0, Candidate("a", 5.0))
     assert register.assign(features([3, 5])[0]) == Assignment(
@@ -125,7 +125,7 @@ def test_names_and_centres_must_agree_and_the_metric_exist() -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("metric", METRICS)
-def test_a_row_that_is_not_all_numbers_is_refused_and_changes_nothing(metric: Any, value: float) -> None:
+def test_a_feature_that_is_not_all_numbers_is_refused_and_changes_nothing(metric: Any, value: float) -> None:
     register = FeatureRegister(metric, 0.1, ["a"], features([1, 1]))
     for ask in (register.match, register.assign):
         with pytest.raises(ModelError, match="not a finite number"):
@@ -139,7 +139,7 @@ def test_a_row_that_is_not_all_numbers_is_refused_and_changes_nothing(metric: An
         FeatureRegister(metric, 0.1, ["a"], features([value, 1]))
 
 
-def test_the_centre_of_rows_is_their_mean() -> None:
+def test_the_centre_of_features_is_their_mean() -> None:
     assert two().centre_of(features([1, 2], [3, 5])).tolist() == [2, 3.5]
 
 

@@ -88,7 +88,7 @@ def test_the_header_is_json_and_starts_the_same_register(groups: list[np.ndarray
     assert list(again.assign_many(features)) == list(register.assign_many(features))
 
 
-def test_starting_again_from_the_rows_gives_the_same_distances(groups: list[np.ndarray]) -> None:
+def test_starting_again_from_the_features_gives_the_same_distances(groups: list[np.ndarray]) -> None:
     register = register_of(groups)
     features = np.random.default_rng(1).normal(0, 4, (40, WIDTH)).astype(np.float32)
     members = [
@@ -111,7 +111,7 @@ def test_the_radius_is_the_dial(groups: list[np.ndarray]) -> None:
     assert found[0] > found[2]
 
 
-def test_a_category_without_rows_does_not_answer() -> None:
+def test_a_category_without_features_does_not_answer() -> None:
     register = NiwRegister(
         Prior(KAPPA, N0, -9.0), ["a", "b"], np.array([0, 3]), np.zeros((2, WIDTH)), np.zeros((2, 1, WIDTH))
     )

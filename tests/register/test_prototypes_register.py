@@ -56,7 +56,7 @@ def test_prototypes_move_after_a_batch_by_the_formula() -> None:
     assert after["b"] == before["b"]  # none joined
 
 
-def test_one_row_alone_moves_nothing() -> None:
+def test_one_feature_alone_moves_nothing() -> None:
     register = GatedRegister(["a", "b"], np.stack([at(0), at(90)]), np.ones(2), radius=0.2)
     before = distances(register, at(45))["b"]
     register.assign(at(85))
@@ -65,7 +65,7 @@ def test_one_row_alone_moves_nothing() -> None:
     assert distances(register, at(45))["b"] == before
 
 
-def test_a_leader_is_the_mean_direction_and_its_mark_follows_its_rows() -> None:
+def test_a_leader_is_the_mean_direction_and_its_mark_follows_its_features() -> None:
     """A founder starts at what is typical; a second feature at a right angle leaves |S| = sqrt 2 of two features."""
     register = LeaderRegister(["a"], at(0)[None], np.array([0.9]), np.array([4]), typical=0.8, radius=2.0)
     near = distances(register, at(0))["a"]
@@ -87,7 +87,7 @@ def test_a_leader_is_the_mean_direction_and_its_mark_follows_its_rows() -> None:
     ],
     ids=lambda register: register.kind,
 )
-def test_the_header_is_json_and_rows_give_the_same_register(register: PrototypeRegister) -> None:
+def test_the_header_is_json_and_features_give_the_same_register(register: PrototypeRegister) -> None:
     features = np.random.default_rng(1).normal(0, 1, (150, 5)).astype(np.float32)
     again = of_header(json.loads(json.dumps(register.header())))
     answers = list(register.assign_many(features))

@@ -59,7 +59,7 @@ def test_counts_speak_and_are_trusted_up_to_a_limit() -> None:
     assert apart == pytest.approx(log(8 / 2))  # the mean is believed alike, the size counts as it is
 
 
-def test_rows_join_what_they_are_near_and_found_what_they_are_not() -> None:
+def test_features_join_what_they_are_near_and_found_what_they_are_not() -> None:
     register = fresh()
     answers = register.assign_many(np.stack([feature(8, 1), feature(0, 9), feature(0, 8), feature(1, 0)]))
     assert [answer.category for answer in answers] == ["bee", "new-1", "new-1", "ant"]
@@ -76,7 +76,7 @@ def test_the_dial_goes_from_splitting_to_merging() -> None:
         fresh(radius=-np.inf)
 
 
-def test_rows_that_cannot_be_compared_are_refused() -> None:
+def test_features_that_cannot_be_compared_are_refused() -> None:
     with pytest.raises(ModelError, match="not a finite number"):
         fresh().match(feature(np.nan, 0))
     with pytest.raises(ModelError, match="another length"):
@@ -118,7 +118,7 @@ def test_the_order_of_arrival_does_not_change_what_the_same_members_make(values:
     assert np.allclose(shuffled.sums[order], live.sums, rtol=0, atol=1e-9)
 
 
-def test_built_again_a_register_weighs_rows_the_same_to_the_bit() -> None:
+def test_built_again_a_register_weighs_features_the_same_to_the_bit() -> None:
     """Counts of 47, where 47 * (3 / 47) is not 3, of 2 and of 1, which are met in another order than they came."""
     generator = np.random.default_rng(0)
     spread = Spread(np.linspace(1, 2, 64), np.linspace(9, 5, 64), 0.0, enough=100)
@@ -132,7 +132,7 @@ def test_built_again_a_register_weighs_rows_the_same_to_the_bit() -> None:
         assert np.array_equal(live.distances(each), rebuilt.distances(each))
 
 
-def test_what_has_no_rows_is_like_nothing() -> None:
+def test_what_has_no_features_is_like_nothing() -> None:
     """Of 64 known categories, all there is room for, one answers for a category without a feature, and is runner-up."""
     names, sums = [str(i) for i in range(64)], np.arange(128.0).reshape(64, 2)
     register = StatisticsRegister(fresh().spread, names, np.ones(64), sums)

@@ -78,7 +78,7 @@ def test_where_the_classifier_is_sure_it_answers_and_nothing_is_learned(register
     assert register.match(feature(at_b)) != before
 
 
-def test_the_header_is_json_and_rows_give_the_same_register(register: WindowRegister) -> None:
+def test_the_header_is_json_and_features_give_the_same_register(register: WindowRegister) -> None:
     generator = np.random.default_rng(1)
     features = np.concatenate([generator.normal(0, 9, (60, WIDTH)), generator.random((60, 2))], axis=1).astype(
         np.float32

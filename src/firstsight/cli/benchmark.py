@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
-from firstsight.cli.options import with_settings
+from firstsight.cli.options import OF_RUNS, for_all_runs, with_settings
 from firstsight.core.errors import ProcessDied, SettingsError
-from firstsight.core.settings import from_environment
 from firstsight.methods.settings import all_specs
 
 if TYPE_CHECKING:
     from firstsight.reproduce.results import RunResult
 
-TAKEN = ("method", "bits", "seed", "preset")  # which this has its own options for
 
-
-@with_settings(*TAKEN[:3])
+@with_settings(*OF_RUNS)
 def benchmark(
     data: Annotated[str, typer.Option(help="Which benchmark, such as cub, pets or folder.", metavar="NAME")],
     root: Annotated[Path, typer.Option(help="Its official download, or a pack of it.", metavar="PATH")],
@@ -58,7 +55,7 @@ def benchmark(
     """
     configure(quiet, verbose)
     lengths = _numbers(bits)
-    given = {**{name: value for name, value in from_environment(all_specs()).items() if name not in TAKEN}, **given}
+    given = for_all_runs(given)
     from firstsight.data.benchmarks import open_data, split_of
     from firstsight.data.splits import Split
     from firstsight.reproduce.benchmark import Harness

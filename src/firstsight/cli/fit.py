@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, a_number, configure, say
 from firstsight.cli.options import Trust, with_settings
 from firstsight.methods.settings import resolve
+
+if TYPE_CHECKING:
+    from firstsight.model.model import Model
 
 
 @with_settings()
@@ -63,7 +66,7 @@ def fit(
     say(f" Next:  firstsight discover {out} PHOTOS")
 
 
-def describe(model: Any, out: Path) -> None:
+def describe(model: Model, out: Path) -> None:
     """How it came out, in a few lines."""
     s = model.settings
     images = sum(category.support for category in model.categories)

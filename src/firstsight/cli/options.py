@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperOption
 
 from firstsight.cli.console import a_number
 from firstsight.core.errors import SettingsError
-from firstsight.core.settings import ENVIRONMENT_PREFIX, Rule, Spec, specs_of
+from firstsight.core.settings import ENVIRONMENT_PREFIX, Rule, Spec, from_environment, specs_of
 from firstsight.methods.catalogue import is_own, method
 from firstsight.methods.settings import DEFAULT, all_specs
 
@@ -34,6 +34,9 @@ Trust = Annotated[
 MatchRule = Annotated[
     str | None, typer.Option("--rule", help="nearest, first or reference; the model's own if not given.")
 ]
+
+
+OF_RUNS = ("method", "bits", "seed")  # what runs of one command differ in: it has options of its own for that
 
 
 def check_rule(rule: str | None) -> Rule | None:
@@ -61,6 +64,12 @@ def with_settings(*leave_out: str) -> Callable[[Callable[..., None]], Callable[.
         return run
 
     return decorate
+
+
+def for_all_runs(given: dict[str, Any]) -> dict[str, Any]:
+    """The settings that all runs of a command have: as given, else as the environment says."""
+    environment = from_environment(all_specs())
+    return {name: value for name, value in environment.items() if name not in (*OF_RUNS, "preset")} | given
 
 
 class SettingsCommand(TyperCommand):

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from firstsight.cli.benchmark import TAKEN, announce
+from firstsight.cli.benchmark import announce
 from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
-from firstsight.cli.options import with_settings
+from firstsight.cli.options import OF_RUNS, for_all_runs, with_settings
 from firstsight.core.errors import SettingsError
-from firstsight.core.settings import from_environment
-from firstsight.methods.settings import all_specs
 
 if TYPE_CHECKING:
     from firstsight.reproduce.reproduction import Reproduction
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 TABLES = "reproduced"  # the folder of tables and figures, inside that of the runs
 
 
-@with_settings(*TAKEN[:3])
+@with_settings(*OF_RUNS)
 def reproduce(
     given: dict[str, Any],
     names: Annotated[
@@ -71,7 +69,7 @@ def reproduce(
         raise SettingsError(f"{len(chosen)} data sets and {len(roots)} roots", "give as many of --root as of --data")
     if given and not roots:
         raise SettingsError(f"{next(iter(given))} is a setting of new runs", "give --root too, or leave it out")
-    given = {**{name: value for name, value in from_environment(all_specs()).items() if name not in TAKEN}, **given}
+    given = for_all_runs(given)
     how = {"ledger": ledger, "orders": orders, "device": device, "jobs": jobs}
     if roots:
         chosen = [_run(entries, *each, seeds, given, target, how) for each in zip(chosen, roots, strict=True)]

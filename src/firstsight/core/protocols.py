@@ -70,7 +70,10 @@ class Encoder(Protocol):
 
 
 class Decision(Protocol):
-    """Fitted on the features of the support set: makes the register a stream starts with. NumPy only."""
+    """Fitted on the features of the support set: makes the register a stream starts with. NumPy only.
+
+    `methods.decisions.Decision` is what all are made from: it also keeps, reports, and tells what evidence needs.
+    """
 
     @classmethod
     def fit(cls, support: SupportFeatures, settings: Any) -> Self:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,3 @@ def encode_many(
     if bad:
         raise BadImages(bad)
     return np.concatenate(parts)
-
-
-def encode_crops(encoder: Encoder, batches: Iterable[Any]) -> Features:
-    """The features of images that are cropped already, a batch at a time."""
-    return np.concatenate([encoder.encode(batch) for batch in batches])

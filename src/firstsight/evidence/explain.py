@@ -39,7 +39,7 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
     points, view = Points(model), None
     if is_feature(image):
         values, content, called = read_feature(image)
-        pixels, encoded, seen = None, values[None], Look(values[None])
+        pixels, encoded, seen = None, values[None], Look(None if points.by_learner else values[None])
     else:
         from firstsight.evidence.looking import look  # which is torch's
 
@@ -53,7 +53,7 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
     feature = model.transform(encoded)[0]
     names = Names(model, view)
     answer = names.given(register.match(feature) if view is None else view.match(feature, content))
-    scores = points.similarity(seen.shown)[0] if len(points) else None
+    scores = points.similarity(seen.shown)[0] if len(points) and seen.shown is not None else None
     similar = () if scores is None else points.ranked(scores, lambda category: names.of(model.names[category]))
     sums, near = summed(similar), _near(register, feature, answer, names)
     bits = register.bits if isinstance(register, ComparesBits) else None

@@ -19,7 +19,7 @@ TOP = 5  # the paper's
 class Look:
     """What of one image is compared, in fp32, and where the encoder looked, where that can be told."""
 
-    shown: Features  # (1, D)
+    shown: Features | None  # (1, D); None where only an image could tell
     places: NDArray[np.float32] | None = None  # 0 to 1, rows from the top
     closer: Square | None = None
 

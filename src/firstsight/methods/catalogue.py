@@ -348,6 +348,6 @@ def _load(name: str, module: str, attribute: str) -> type[Any]:
         found: type[Any] = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise SettingsError(f"method {name!r} cannot be loaded: {error}") from None
-    if not hasattr(found, "settings_type"):
-        raise SettingsError(f"method {name!r} is neither a learner nor a decision")
+    if not hasattr(found, "settings_type") or not (hasattr(found, "decision") or hasattr(found, "fit")):
+        raise SettingsError(f"method {name!r} is neither a decision nor a learner that names its decision and settings")
     return found

@@ -48,7 +48,6 @@ def inspect(task: Task, model: Model, settings: Any, encoded: Features, stems: S
     names = [*model.names, *sorted(set(task.truth) - set(model.names))]
     position = {name: i for i, name in enumerate(names)}
     places = _plane(model.decision.project(encoded[sample]))
-    with_codes = isinstance(model.decision, CodeDecision)
     return Inspection(
         known=len(model.names),
         names=names,
@@ -57,7 +56,7 @@ def inspect(task: Task, model: Model, settings: Any, encoded: Features, stems: S
         sample=sample.tolist(),
         x=places[:, 0].tolist(),
         y=places[:, 1].tolist(),
-        codes=_codes(task, model, settings, features, sample, stems, progress) if with_codes else None,
+        codes=_codes(task, model, settings, features, sample, stems, progress),
         cases=case_studies(model, task.stream, features, task.truth, progress) if settings.method == "phe" else None,
     )
 
@@ -70,9 +69,11 @@ def _codes(
     sample: NDArray[np.int64],
     stems: Stems,
     progress: Progress,
-) -> Codes:
+) -> Codes | None:
+    """What there is to say of codes, where features have any."""
     decision, register = model.decision, model.register()
-    assert isinstance(decision, CodeDecision)
+    if not isinstance(decision, CodeDecision):
+        return None
     register.assign_many(codes)  # what a change does is asked of the register at the end of the stream
     changed = {}
     for name, (draws, change) in CHANGES.items():

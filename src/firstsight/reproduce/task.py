@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,7 +18,6 @@ from firstsight.core.protocols import Features, Progress
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import CENTRE
 from firstsight.encode.backbones import build
-from firstsight.encode.many import encode_crops
 from firstsight.model.model import Model
 from firstsight.reproduce.provenance import MadeBy, provenance
 from firstsight.reproduce.results import MadeOf
@@ -72,7 +72,7 @@ def encode_pixels(
     batches = crops_of(pixels, model.image_encoder.device, images, draws)
     if change is not None:
         batches = (change(crops.float()).round().clamp(0, 255).byte() for crops in batches)
-    return encode_crops(model, batches)
+    return np.concatenate([model.encode(crops) for crops in batches])
 
 
 def crops_of(

@@ -14,9 +14,9 @@ from itertools import chain
 from itertools import count as numbers
 from pathlib import Path
 
-from firstsight.core.cells import cell
 from firstsight.core.errors import DataError, SettingsError
 from firstsight.core.files import new_folder, write_file
+from firstsight.core.spreadsheets import cell
 from firstsight.store.view import View
 from firstsight.store.views import Member, images, summaries
 

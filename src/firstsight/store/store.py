@@ -217,8 +217,7 @@ class Store:
         With `once`, an image whose content is here already is recognised: it is answered, and not counted again.
         """
         with self._turn, one_thread():
-            encoder = self._encoder(model)
-            group = Group(arrivals, encoder, once)
+            group = Group(arrivals, self.encoder(model), once)
             recorded = self._commit(lambda draft: group.decide(View(self._log, self._state), draft), applied=False)
             self._keep_snapshot_when_due()
             view = self.view()
@@ -292,7 +291,10 @@ class Store:
 
     def encoder(self, model: Provenance) -> int:
         """The entry of the log for what makes features."""
-        return self._encoder(model)
+        if model not in self._encoders:
+            self.check_model(model)
+            self._encoders[model] = self._log.encoder(model._asdict())
+        return self._encoders[model]
 
     # ------------------------------------------------------------------ inside
 
@@ -319,12 +321,6 @@ class Store:
                 self._behind = True
                 raise
         raise Grown(f"{self.name} is being written by others all the time", "try again")
-
-    def _encoder(self, model: Provenance) -> int:
-        if model not in self._encoders:
-            self.check_model(model)
-            self._encoders[model] = self._log.encoder(model._asdict())
-        return self._encoders[model]
 
     def _keep_snapshot_when_due(self, eagerness: int = 1) -> None:
         """A snapshot only saves time, so one that cannot be kept is no fault."""

@@ -8,8 +8,8 @@ from csv import writer as csv_writer
 from math import isnan, nan
 from pathlib import Path
 
-from firstsight.core.cells import cell
 from firstsight.core.files import write_file
+from firstsight.core.spreadsheets import cell
 from firstsight.reproduce.tables.lines import PARTS, Line
 
 HEADER = ("data", "bits", "method", "order", "All", "Old", "New", "found / true", "runs", "paper's All/Old/New")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import isnan, nan
 from typing import NamedTuple, TypeAlias
 
-from firstsight.core.cells import cell
+from firstsight.core.spreadsheets import cell
 
 
 class Mean(NamedTuple):
