@@ -69,26 +69,6 @@ class Encoder(Protocol):
         ...
 
 
-class Decision(Protocol):
-    """Fitted on the features of the support set: makes the register a stream starts with. NumPy only.
-
-    `methods.decisions.Decision` is what all are made from: it also keeps, reports, and tells what evidence needs.
-    """
-
-    @classmethod
-    def fit(cls, support: SupportFeatures, settings: Any) -> Self:
-        """What is found on the support set. Nothing of a query stream is known here."""
-        ...
-
-    def transform(self, features: Features) -> NDArray[Any]:
-        """Features as its register compares them, each by itself."""
-        ...
-
-    def register(self) -> Register:
-        """A fresh register of the known categories: where a stream starts."""
-        ...
-
-
 class Discovering(Encoder, Protocol):
     """An encoder and a decision together, or something that does as both: what a discoverer answers with."""
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from firstsight.core.protocols import Decision
+from firstsight.core.decision import Decision
 from firstsight.core.settings import Settings
 
 Terms: TypeAlias = dict[str, Tensor]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from firstsight.core.errors import SettingsError
 from firstsight.core.settings import ImageSettings, Settings, TrainingSettings, specs_of
@@ -24,10 +24,8 @@ from firstsight.methods.phe.settings import (
 )
 
 if TYPE_CHECKING:
+    from firstsight.core.decision import Decides, Decision
     from firstsight.encode.learner import Learner
-    from firstsight.methods.decisions import Decision
-
-Decides: TypeAlias = Literal["ball", "exact code", "distance", "posterior", "never discovers", "offline"]
 
 
 @dataclass(frozen=True)
@@ -335,11 +333,8 @@ def _found(name: str) -> Method:
     """A method from elsewhere, described by its class."""
     found = _load(name, *name.split(":", 1))
     decision = getattr(found, "decision", found)
-    decides: Decides = "distance"
-    if hasattr(decision, "ball"):
-        decides = "ball" if decision.ball else EXACT
-    bits: Literal["any", "none"] = "none" if decides == "distance" else "any"
-    decides = decides if decision.discovers else NEVER
+    bits: Literal["any", "none"] = "any" if "bits" in specs_of(found.settings_type) else "none"
+    decides = decision.decides if decision.discovers else NEVER
     return Method(name, name, found.settings_type, decides, "a method from elsewhere", bits=bits)
 
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.decision import Decision
 from firstsight.core.errors import ImageError, ModelError
 from firstsight.core.protocols import Features, Provenance, Register
 from firstsight.core.settings import Rule
 from firstsight.data.images import ImageLike, Pixels, describe
-from firstsight.methods.decisions import Decision
 from firstsight.model.examples import Examples
 
 if TYPE_CHECKING:

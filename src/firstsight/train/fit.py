@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from firstsight.core.errors import ModelError, SettingsError
+from firstsight.core.errors import DataError, ModelError, SettingsError
 from firstsight.core.files import digest
 from firstsight.core.protocols import Progress, Silent, SupportFeatures
 from firstsight.core.settings import ImageSettings, Settings
@@ -51,6 +51,10 @@ def fit(
     ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds. With `thumbnails`, small
     copies of some support images are kept with the model, for explaining its answers.
     """
+    if not isinstance(folder, (str, Path)):
+        raise DataError(
+            f"fit takes a folder, not a {type(folder).__name__}", "features are fitted by fit_features(X, y)"
+        )
     chosen = _of_images(settings_to_fit(settings, changes))
     out = Path(out).absolute() if out is not None else None
     progress = progress or Silent()

@@ -14,9 +14,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from firstsight.core.decision import Decision, Report
 from firstsight.core.protocols import Features, Register, SupportFeatures
 from firstsight.core.settings import Rule
-from firstsight.methods.decisions import Decision, Report, check_nearest
+from firstsight.methods.decisions import check_nearest
 from firstsight.methods.firstsight.calibration import calibrated
 from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.firstsight.space import fit_space
@@ -34,6 +35,7 @@ class Firstsight(Decision):
     """Discriminant features of any encoder, weighed by a register of statistics. Fitted in seconds."""
 
     settings_type = FirstsightSettings
+    decides = "posterior"
 
     origin: Features
     basis: Features

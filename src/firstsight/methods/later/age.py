@@ -38,6 +38,8 @@ class GrowingGaussians(CentreDecision):
     the classifier; known categories start from their last 20 images.
     """
 
+    decides = "posterior"
+
     origin: Features
     basis: Features
     thresholds: NDArray[np.float64]

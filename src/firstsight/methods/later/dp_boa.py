@@ -32,6 +32,7 @@ class DirichletProcess(CentreDecision):
     variance added to W; kappa0 at most 1000.
     """
 
+    decides = "posterior"
     metric = "euclidean"
 
     origin: Features
