@@ -151,7 +151,9 @@ def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
         build("test_vit", 64, 1, str(path))
 
 
-@pytest.mark.parametrize("content", [b"", b"not weights", b"\x80\x04N."], ids=["empty", "text", "pickle"])
+@pytest.mark.parametrize(
+    "content", [b"", b"not weights", b"bits = 12", b".", b"\x80\x04N."], ids=["empty", "text", "toml", "end", "pickle"]
+)
 @pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
 def test_files_that_are_no_weights_are_refused(tmp_path: Path, content: bytes, suffix: str) -> None:
     path = tmp_path / f"w{suffix}"

@@ -89,7 +89,8 @@ def test_many_bits_are_cut_short(cases: list[Evidence]) -> None:
 def test_odds_have_no_bits_and_no_balls(cases: list[Evidence]) -> None:
     answer = Assignment(None, True, False, 2.5, 0.25, None, confidence=0.9)
     near = tuple(replace(each, differing=()) for each in cases[0].near)
-    page = read_page(as_html([replace(cases[0], answer=answer, near=near, values=(), closer=(0.1, 0.1, 0.5))]))
+    shown = replace(cases[0], answer=answer, near=near, values=(), weighed=True, closer=(0.1, 0.1, 0.5))
+    page = read_page(as_html([shown]))
     assert page.one("h1").text == "Why is this a new category?"
     assert page.one("h2").text == "a new category new"
     said = "The distance is the log odds of a new category. Up to 0.25 the category can answer."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from safetensors.numpy import load, save
 
 import firstsight
 from clouds import clouds
 from firstsight.core.errors import DataError, ImageError, ModelError, SettingsError
+from firstsight.core.files import digest
 from firstsight.data.images import describe
 from firstsight.discoverer import Discoverer
 from firstsight.model.folder import load_model
@@ -213,3 +216,43 @@ def test_a_model_of_images_answers_their_features(model_folder: Path, moths: Pat
     assert list(Discoverer(model).discover_many(list(features))) == list(Discoverer(model).discover_many(images))
     mixed = [image if i % 2 else feature for i, (image, feature) in enumerate(zip(images, features, strict=True))]
     assert list(Discoverer(model).discover_many(mixed)) == list(Discoverer(model).discover_many(images))
+
+
+@pytest.mark.parametrize(
+    "labels", [[[0], [0], [1], [1]], ["a", "a", "", "b"], [0.0, float("nan"), 1.0, 1.0], ["a", "a\n", "b", "b"]]
+)
+def test_labels_that_name_no_category_are_refused(labels: list[Any]) -> None:
+    with pytest.raises(DataError):
+        firstsight.fit_features(np.eye(4), labels)
+
+
+def test_whole_numbers_stay_whole_numbers() -> None:
+    taught = [[0, 1], [0.1, 1], [1, 0], [1, 0.1]]
+    discoverer = firstsight.CategoryDiscoverer().fit(taught, np.array([3, 3, 7, 7]))
+    assert discoverer.predict(taught).tolist() == [3, 3, 7, 7]
+    assert discoverer.classes_.tolist() == [3, 7]
+    assert discoverer.predict_open([[-1, -1]]).tolist() == [None]
+    assert discoverer.discover([[-1, -1], [0.05, 1], [-1, -1.05]]).tolist() == [8, 3, 8]
+    assert discoverer.categories_ == [3, 7, 8]
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("basis", lambda basis: basis[:-1]),
+        ("basis", lambda basis: basis[:, :-1]),
+        ("origin", lambda origin: origin[:-1]),
+        ("counts", lambda counts: -counts),
+        ("counts", lambda counts: counts[:1]),
+        ("sums", lambda sums: sums[:, :-1]),
+    ],
+)
+def test_a_decision_whose_parts_do_not_fit_is_no_model(name: str, change: Any, tmp_path: Path) -> None:
+    features, labels, _, _ = taught_and_stream()
+    firstsight.fit_features(features, labels, tmp_path / "m")
+    file, sums = tmp_path / "m" / "decision.safetensors", tmp_path / "m" / "checksums.json"
+    arrays = load(file.read_bytes())
+    file.write_bytes(save({**arrays, name: np.ascontiguousarray(change(arrays[name]))}))
+    sums.write_text(json.dumps({**json.loads(sums.read_text()), file.name: digest(file)}))
+    with pytest.raises(ModelError, match="is no model this release can read"):
+        load_model(tmp_path / "m")

@@ -138,8 +138,10 @@ def split(
         recorded = store.split(views.image_numbers(store.view(), images), name)
         _done(recorded)
         assert isinstance(recorded.event, events.Split)
-        for rival in views.rivals(store.view(), recorded.event):
-            say(f" {rival} has the same centre: images at it go to {recorded.event.category} from now on")
+        view = store.view()
+        for rival in () if view.register.learns else views.rivals(view, recorded.event):  # which weighs, not counts
+            called = views.label(view, rival)
+            say(f" {called} has the same centre: images at it go to {recorded.event.category} from now on")
 
 
 @app.command()

@@ -88,6 +88,7 @@ def discover(
         if register is not None and register.exists():  # before the model: a refusal should not take seconds
             store = held.enter_context(Store.open(register, sync=durable, wait=wait))
         trained = load_model(model, device, exact, trust)
+        trained.image_encoder  # noqa: B018 - a model of features is refused once, not at every image
         if radius is not None and not trained.decision.discovers:
             raise SettingsError(f"{model} never discovers, so it has no --radius")
         start = trained.register(radius, rule)

@@ -36,10 +36,11 @@ def evaluate(
     from firstsight.model.folder import load_model
 
     rule = check_rule(rule)
-    data, bars = read_images(folder), Bars()
+    data, bars, trained = read_images(folder), Bars(), load_model(model, device, trust=trust)
+    trained.image_encoder  # noqa: B018 - a model of features is refused once, not at every image
     for text in data.left_out:
         bars.note(text)
-    result = score(load_model(model, device, trust=trust), data, bars, radius, rule)
+    result = score(trained, data, bars, radius, rule)
     if as_json:
         print(json.dumps(result.as_json(), indent=2, allow_nan=False))
     else:

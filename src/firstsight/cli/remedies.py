@@ -10,7 +10,8 @@ REMEDIES = {
     "history": "history shows what is undone, and its number",
     "redo": "bring it back with: redo {number}",
     "make": "make one with: firstsight discover --register",
-    "wait": "wait for it to end, or for a while with --wait SECONDS; reading is possible meanwhile",
+    "wait": "wait for it to end, or for a while: firstsight categories --wait SECONDS FILE.db ..., "
+    "firstsight discover ... --wait SECONDS; reading is possible meanwhile",
     "model": "use that model, or encode its images anew: firstsight categories {log} reencode MODEL NEW.db",
     "release": "use the release that wrote it, or encode its images anew: "
     "firstsight categories {log} reencode MODEL NEW.db",

@@ -41,13 +41,22 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         EOFError,
         OSError,
         ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
     ) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ModelError(
-            f"{path}: cannot be read as weights: {reason}",
+            f"{path}: cannot be read as weights: {_reason(error)}",
             "expected a .safetensors file or a .pth holding a state dict of tensors only",
         ) from None
     return _unwrap(content, path)
+
+
+def _reason(error: Exception) -> str:
+    """In one line, without torch's advice on how to read a file that could run code."""
+    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return "it holds more than tensors, or is no such file" if "Weights only load failed" in first else first
 
 
 def load_weights(model: nn.Module, tensors: dict[str, Tensor], source: str) -> None:

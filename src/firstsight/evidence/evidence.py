@@ -64,6 +64,7 @@ class Evidence:
     near: tuple[Near, ...]  # the nearest first, one per category
     values: tuple[float, ...] = ()  # of the bits of its code: 1 where above zero, and unsure where close to it
     looked: NDArray[np.float32] | None = None  # where it looked, coarsely: 0 to 1, rows from the top
+    weighed: bool = False  # whether distances are log odds
     closer: Square | None = None  # what it looked at a second time, if it did
 
     @property

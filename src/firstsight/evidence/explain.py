@@ -72,6 +72,7 @@ def explain(model: Model, image: ImageLike, register: Register | None = None, st
         near=near,
         values=() if bits is None else tuple(encoded[0].tolist()),
         looked=seen.places,
+        weighed=register.confident,
         closer=seen.closer,
     )
 

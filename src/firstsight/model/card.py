@@ -24,9 +24,7 @@ def model_card(model: Model, name: str) -> str:
     )
     listed = "\n".join(f"- {category.name}: {category.support}" for category in model.categories)
     outcome = "\n".join(f"- {line}" for line in report.get("lines", []))
-    discovers = (
-        "and registers new ones as they come" if model.decision.discovers else "and never answers with a new one"
-    )
+    discovers = "registers new ones as they come" if model.decision.discovers else "never answers with a new one"
     return f"""# {name}
 
 A Firstsight model: tells the {len(model.categories)} categories below apart, and {discovers}.

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -69,10 +70,18 @@ def load_model(path: Path | str, device: str = "auto", exact: bool = False, trus
         if EXAMPLES in listed:
             model.examples = Examples.of_bytes((path / EXAMPLES).read_bytes())
             model.examples.check(len(categories))
-        model.register()
+        _try_out(model)
     except (LookupError, TypeError, ValueError, ArithmeticError, SafetensorError, RuntimeError, SettingsError) as error:
         raise _unreadable(path, error) from None
     return model
+
+
+def _try_out(model: Model) -> None:
+    """ValueError where the parts of a decision do not fit together: one feature is decided."""
+    try:
+        model.register().match(model.transform(np.zeros((1, model.decision.width), dtype=np.float32))[0])
+    except ModelError as error:
+        raise ValueError(error.what) from None
 
 
 def settings_of(path: Path) -> dict[str, Any]:
@@ -170,6 +179,8 @@ def _read_config(path: Path) -> dict[str, Any]:
         version = int(config["format"])
     except FileNotFoundError:
         raise ModelError(f"{path}: {CONFIG} is missing; this is no complete model folder") from None
+    except OSError as error:
+        raise ModelError(f"{path}: {CONFIG} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
         raise ModelError(f"{path}: {CONFIG} is damaged") from None
     if version != FORMAT:

@@ -115,6 +115,9 @@ class StatisticsRegister(AdditiveRegister):
     ) -> None:
         self.spread = spread
         self._first = np.asarray(counts, dtype=np.float64), np.asarray(sums, dtype=np.float64)
+        shapes = (len(names),), (len(names), len(spread.within))
+        if tuple(each.shape for each in self._first) != shapes or not np.all(self._first[0] >= 0):
+            raise ModelError("its categories are not so many counts and sums of features", "fit the model again")
         self._steps = Steps(np.sqrt(spread.within + spread.between))
         centres = self._first[1] / np.maximum(self._first[0], 1)[:, None]
         super().__init__(names, centres, radius)

@@ -78,7 +78,11 @@ def checked(features: Any, labels: Labels) -> SupportFeatures:
         raise DataError("features hold values that are not finite numbers", "leave those images out")
     if len(labels) != len(given):
         raise DataError(f"there are {len(given)} features and {len(labels)} labels", "give one label for each")
+    if np.ndim(labels) != 1:
+        raise DataError(f"labels have shape {np.shape(labels)}", "give one label for each feature, (N,)")
     names, numbers = np.unique(np.asarray([str(label) for label in labels]), return_inverse=True)
+    if bad := [name for name in names.tolist() if not name.isprintable() or name in ("", "nan", "None")]:
+        raise DataError(f"{bad[0]!r} is no name of a category", "give every feature a label")
     if len(names) < 2:
         raise DataError(f"there are {len(names)} categories", "give features of two or more")
     return SupportFeatures(given, numbers.astype(np.int64), tuple(names.tolist()))
