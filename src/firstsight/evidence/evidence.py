@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isinf
+from math import isinf
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -66,6 +67,11 @@ class Evidence:
     looked: NDArray[np.float32] | None = None  # where it looked, coarsely: 0 to 1, rows from the top
     weighed: bool = False  # whether distances are log odds
     closer: Square | None = None  # what it looked at a second time, if it did
+
+    @property
+    def endless(self) -> bool:
+        """Whether nothing is ever new: a category reaches everywhere."""
+        return isinf(self.answer.radius)
 
     @property
     def code(self) -> str:
