@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isinf
-from math import isinf
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
