@@ -38,10 +38,11 @@ class Model:
 
     settings: Any  # of its method
     categories: tuple[Category, ...]
-    decision: Decision
-    encoder: TorchEncoder | None = None
-    report: dict[str, Any] = field(default_factory=dict)
-    examples: Examples | None = None  # the support images that stand for what it learned, if it was fitted with them
+    decision: Decision = field(repr=False)
+    encoder: TorchEncoder | None = field(default=None, repr=False)
+    report: dict[str, Any] = field(default_factory=dict, repr=False)
+    # the support images that stand for what it learned, if it was fitted with them
+    examples: Examples | None = field(default=None, repr=False)
 
     @property
     def names(self) -> list[str]:
