@@ -50,6 +50,17 @@ def fit(
     `changes` are settings by name on top of `settings`. A run that was killed goes on with `resume`; on a CPU it
     ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds. With `thumbnails`, small
     copies of some support images are kept with the model, for explaining its answers.
+
+    >>> import timm
+    >>> from safetensors.torch import save_file
+    >>> from firstsight.data.synthetic import species, write_folder
+    >>> here = getfixture("tmp_path")
+    >>> drawn = write_folder(here / "moths", species(3), range(2), size=64)
+    >>> save_file(timm.create_model("test_resnet").state_dict(), here / "weights.safetensors")
+    >>> own = {"backbone": "test_resnet", "weights": str(here / "weights.safetensors"), "image_size": 64}
+    >>> model = fit(here / "moths", here / "moths.model", device="cpu", **own)
+    >>> len(model.names), sorted(path.name for path in (here / "moths.model").glob("*.safetensors"))
+    (3, ['decision.safetensors', 'encoder.safetensors', 'examples.safetensors'])
     """
     if not isinstance(folder, (str, Path)):
         raise DataError(
