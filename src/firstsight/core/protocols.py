@@ -22,16 +22,26 @@ CONFIRMED = 3  # images that make a new category more than a guess
 
 
 @dataclass(frozen=True)
+class HeldOut:
+    """The support set's features by an encoder that was trained on a part of it."""
+
+    features: Features  # (N, D), of all images
+    taught: NDArray[np.int64]  # positions of those it was trained on
+
+
+@dataclass(frozen=True)
 class SupportFeatures:
     """What a decision is fitted on: the support set's features, and which category each is of.
 
-    `centres` are where an encoder put the categories among its features, where it learned that.
+    `centres` are where an encoder put the categories among its features, where it learned that. `held_out` is what
+    others made of the same images that were trained as it was, each without some of them.
     """
 
     features: Features  # (N, D)
     labels: NDArray[np.int64]  # (N,), positions in `names`
     names: tuple[str, ...]
     centres: Features | None = None  # (C, D)
+    held_out: tuple[HeldOut, ...] = ()
 
 
 class Centre(NamedTuple):

@@ -81,7 +81,7 @@ def build(
     else:
         model = _download(name, image_size)
     licence = _licence(model, name, weights)
-    features = int(getattr(model, "head_hidden_size", None) or model.num_features)
+    features = feature_width(model)
     preprocess = _preprocess(model, name, image_size)
     trunk, tail = split(TwoLooks(model) if second_look else model, train_stages)
     return Backbone(trunk, tail, features, preprocess, licence)
@@ -176,7 +176,7 @@ def split(model: Any, train_stages: int) -> tuple[nn.Module, nn.Module]:
     model.eval().requires_grad_(False)
     if train_stages == 0:
         return Frozen(model, model.forward), nn.Identity()
-    if isinstance(model, (VisionTransformer, Eva)) and model.cls_token is not None:
+    if is_transformer(model) and model.cls_token is not None:
         rope = _rope(model)
         blocks = _cut(model, "blocks", train_stages)
         tail: nn.Module = TransformerTail(blocks, _take(model, "norm"), rope)
@@ -285,9 +285,30 @@ def _take(model: Any, name: str) -> nn.Module:
 
 
 def _unfreeze_last_groups(model: Any, train_stages: int) -> None:
+    groups = parameters_by_depth(model)
+    for parameter in (each for some in groups[_first(train_stages, len(groups)) :] for each in some):
+        parameter.requires_grad_(True)
+
+
+def parameters_by_depth(model: Any) -> list[list[nn.Parameter]]:
+    """The parameters of a timm model by groups of blocks, the first first; those without a matrix are in none."""
     groups = timm.models.group_parameters(model, model.group_matcher(coarse=True))
     parameters = dict(model.named_parameters())
-    with_weights = [names for _, names in sorted(groups.items()) if any(parameters[n].ndim > 1 for n in names)]
-    for names in with_weights[_first(train_stages, len(with_weights)) :]:
-        for name in names:
-            parameters[name].requires_grad_(True)
+    named = [[parameters[name] for name in names] for _, names in sorted(groups.items())]
+    return [some for some in named if any(each.ndim > 1 for each in some)]
+
+
+def is_transformer(model: Any) -> bool:
+    return isinstance(model, (VisionTransformer, Eva))
+
+
+def whole_model(trunk: nn.Module) -> nn.Module:
+    """The timm model in a trunk that is a whole backbone."""
+    model = trunk.model if isinstance(trunk, Frozen) else trunk
+    inner: nn.Module = model.model if isinstance(model, TwoLooks) else model
+    return inner
+
+
+def feature_width(model: Any) -> int:
+    """How many values a feature of a timm model has."""
+    return int(getattr(model, "head_hidden_size", None) or model.num_features)

@@ -26,11 +26,16 @@ from firstsight.model.assemble import assemble
 from firstsight.model.examples import Examples, choose
 from firstsight.model.folder import is_model, load_model, save_model, settings_of
 from firstsight.model.model import Model
+from firstsight.train.adapt import FEWEST, STRENGTHS, Adaptation, adapt, check_adaptable, views_to_train
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.features import fit_decision
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache
 from firstsight.train.support import Stems, Support
+
+TRAINING_COST = (
+    1.5  # of a view, in encodings of an image: backwards takes twice as long as forwards, and one looks twice
+)
 
 
 def fit(
@@ -121,11 +126,42 @@ def _train(
                 advance()
 
             train(encoder.learner, support, checkpoint, on_epoch)
+    started = time.monotonic()
     found, shown = support_features(support, data.categories)
+    adaptation = _adapted(settings, support, found, time.monotonic() - started, progress)
+    if adaptation is not None and adaptation.strength:
+        encoder = adaptation.encoder
+        made, shown = support_features(Support(data.labels, support.pixels, encoder, progress), data.categories)
+        found = replace(made, held_out=adaptation.held_out)
     model = replace(fit_decision(found, settings), encoder=encoder)
     model.examples = _examples(model, found, shown)
+    if adaptation is not None:
+        model.report["lines"].append(adaptation.line())
+        model.report["adaptation"] = adaptation.report()
     model.report["seconds"] = round(time.monotonic() - began, 3)
     return model
+
+
+def _adapted(
+    settings: ImageSettings, support: Support, found: SupportFeatures, seconds: float, progress: Progress
+) -> Adaptation | None:
+    """How far the backbone learned, where it was to try; `seconds` is what encoding the support set once took."""
+    wanted, categories = getattr(settings, "adapt", "never"), len(found.names)
+    if wanted == "never":
+        return None
+    if wanted == "auto":
+        if support.encoder.device.type != "cuda":
+            minutes = views_to_train(1) * seconds * TRAINING_COST / 60
+            progress.note(
+                f"the backbone stays as it came: to adapt it would take some {minutes:,.0f} min without a GPU "
+                "(--adapt always does it, --adapt never asks for the same on every machine)"
+            )
+            return None
+        if categories < FEWEST:
+            return None
+    check_adaptable(categories)
+    strengths = STRENGTHS if wanted == "auto" else STRENGTHS[1:]
+    return adapt(support.encoder, support.pixels, found.labels, found.features, settings.seed, progress, strengths)
 
 
 @torch.no_grad()

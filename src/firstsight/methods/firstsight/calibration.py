@@ -18,7 +18,7 @@ from firstsight.core.accuracy import matched
 from firstsight.methods.firstsight.corrected import Corrected, corrected
 from firstsight.methods.firstsight.discriminant import Floats, Labels
 from firstsight.methods.firstsight.prior import PRIOR, Prior
-from firstsight.methods.firstsight.space import fit_space
+from firstsight.methods.firstsight.space import LeftOut, fit_space
 from firstsight.methods.simulation import Simulated, random_thirds, simulated
 from firstsight.register.statistics import ENOUGH, Spread, StatisticsRegister
 
@@ -54,7 +54,11 @@ def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int, pri
     draws = min(draws, comb(categories, max(1, categories // 3)))  # as many thirds as there are
     news = random_thirds(labels, draws, generator)
     streams = [simulated(labels, new, generator, TEACHING) for new in news]
-    trials = [Trial(features, labels, dimensions, stream, prior) for stream in streams]
+    return calibrated_on([Trial(features, labels, dimensions, stream, prior) for stream in streams], prior)
+
+
+def calibrated_on(trials: Sequence[Trial], prior: Prior = PRIOR) -> Calibration:
+    """The same, on streams that are there."""
     dimensions = trials[0].arriving.shape[1]
     concentration = best_concentration([trial.corrected() for trial in trials], dimensions, prior)
     sharpness = best_sharpness([trial.forecast(concentration) for trial in trials], dimensions, prior)
@@ -65,10 +69,16 @@ class Trial:
     """One simulated stream, in a space that has seen only what teaches."""
 
     def __init__(
-        self, features: Floats, labels: Labels, dimensions: int, stream: Simulated, prior: Prior = PRIOR
+        self,
+        features: Floats,
+        labels: Labels,
+        dimensions: int,
+        stream: Simulated,
+        prior: Prior = PRIOR,
+        measured: Sequence[LeftOut] = (),
     ) -> None:
         taught, own = np.unique(labels[stream.teaching], return_inverse=True)
-        space = fit_space(features[stream.teaching], own, dimensions, prior)
+        space = fit_space(features[stream.teaching], own, dimensions, prior, measured)
         self.spread = Spread(space.within, space.between, prior.concentration_in(len(space.within)))
         teaching = space.projection(features[stream.teaching])
         self.counts, self.sums = np.bincount(own), np.zeros((len(taught), teaching.shape[1]))

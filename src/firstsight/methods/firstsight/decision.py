@@ -7,6 +7,7 @@ on the support set, by discovery simulated there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Self
@@ -15,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.decision import Decision, Report
-from firstsight.core.protocols import Features, Register, SupportFeatures
+from firstsight.core.protocols import Features, HeldOut, Register, SupportFeatures
 from firstsight.core.settings import Rule
 from firstsight.methods.decisions import check_nearest
 from firstsight.methods.firstsight.calibration import calibrated
+from firstsight.methods.firstsight.crossfit import CrossFit, cross_fit
 from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.firstsight.space import fit_space
 from firstsight.methods.projection import projected, single
@@ -53,8 +55,12 @@ class Firstsight(Decision):
         features = units.astype(np.float64)
         some = evenly(labels, max(MOST, 4 * categories), np.random.default_rng(settings.seed))
         own = np.unique(labels[some], return_inverse=True)[1]  # without a gap, should a category have no image
-        space = fit_space(features[some], own, DIMENSIONS)
-        calibration = calibrated(features[some], own, DIMENSIONS, settings.seed)
+        if support.held_out:  # the encoder learned these images, so others tell of new categories
+            tried = crossed(support.held_out, labels, settings.seed)
+            space, calibration = fit_space(features[some], own, DIMENSIONS, measured=tried.measured), tried.calibration
+        else:
+            space = fit_space(features[some], own, DIMENSIONS)
+            calibration = calibrated(features[some], own, DIMENSIONS, settings.seed)
         origin, basis = single(space.projection.mean), single(space.projection.matrix)
         sums = np.zeros((categories, basis.shape[1]))
         np.add.at(sums, labels, projected(units, origin, basis))
@@ -125,6 +131,14 @@ class Firstsight(Decision):
     @property
     def _weight(self) -> NDArray[np.float64]:
         return np.asarray(np.sqrt(self.between / (self.within * (self.within + self.between))))
+
+
+def crossed(held_out: Sequence[HeldOut], labels: NDArray[np.int64], seed: int) -> CrossFit:
+    """Discovery simulated by encoders that were trained on a part of the support set each."""
+    some = evenly(labels, max(MOST, 4 * (int(labels.max()) + 1)), np.random.default_rng(seed))
+    features = [even(each.features)[some].astype(np.float64) for each in held_out]
+    taught = [np.flatnonzero(np.isin(some, each.taught)) for each in held_out]
+    return cross_fit(features, taught, labels[some], DIMENSIONS, seed)
 
 
 def even(features: Features) -> Features:
