@@ -18,6 +18,7 @@ from firstsight.core.settings import specs_of
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.data.folder import LabelledImages
 from firstsight.data.splits import Split
+from firstsight.encode.backbones import check_weights
 from firstsight.evaluate.orders import RANDOM_ORDERS
 from firstsight.methods.catalogue import parts_of
 from firstsight.methods.settings import check_meaning
@@ -109,6 +110,8 @@ def _made(
     """Results of runs that were missing, each kept before it is yielded."""
     if harness.ledger is not None:
         check_ledger(harness.ledger)
+    for each in {(settings.backbone, settings.weights) for _, settings in missing}:
+        check_weights(*each)  # before all images are decoded
     task = prepare(parts, missing[0][1], harness.orders, harness.device, harness.progress)
     with tempfile.TemporaryDirectory(prefix="firstsight-") as shared:
         for result in run_many(task, missing, harness.jobs, Path(shared), harness.progress):
