@@ -28,12 +28,14 @@ from features import Part, load
 from firstsight.core.accuracy import strict_accuracy
 from firstsight.core.protocols import CONFIRMED
 from firstsight.core.threads import one_thread
-from firstsight.methods.firstsight import calibration, discriminant, space
-from firstsight.methods.firstsight.calibration import TEACHING, Trial, best_concentration
+from firstsight.methods.firstsight import discriminant, space
+from firstsight.methods.firstsight import trial as one_trial
+from firstsight.methods.firstsight.calibration import TEACHING, best_concentration
 from firstsight.methods.firstsight.decision import DIMENSIONS, even
 from firstsight.methods.firstsight.discriminant import Floats, Labels, Projection, category_means, fit_projection
 from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.space import Space, fit_space
+from firstsight.methods.firstsight.trial import Trial
 from firstsight.methods.simulation import random_thirds, simulated
 from firstsight.reproduce.provenance import provenance
 
@@ -68,7 +70,7 @@ def variants(support: Part, once: Part | None) -> dict[str, Variant]:
         "no square root": Variant(raw / np.linalg.norm(raw, axis=1, keepdims=True)),
         # where means do not differ every basis is as good to `eigh`, and rounding picks one
         "LAPACK's basis where labels say nothing": Variant(features, instead=(discriminant, "TELLING", 0.0)),
-        "only where known categories differ": Variant(features, instead=(calibration, "fit_space", leading)),
+        "only where known categories differ": Variant(features, instead=(one_trial, "fit_space", leading)),
         "W of left out categories alone": Variant(features, instead=(space, "_also_of_seen", unchanged)),
         "spread of what was fitted on": Variant(features, instead=(space, "_in_turn", fitted_on)),
         "no prior": Variant(features, prior=NO_PRIOR),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -42,6 +42,7 @@ class SupportFeatures:
     names: tuple[str, ...]
     centres: Features | None = None  # (C, D)
     held_out: tuple[HeldOut, ...] = ()
+    progress: Progress = field(default_factory=lambda: Silent(), repr=False, compare=False)  # told how far fitting is
 
 
 class Centre(NamedTuple):
@@ -226,6 +227,18 @@ class WeighsPairs(Protocol):
 
     def alike(self) -> Iterator[tuple[str, str, float]]:
         """Pairs of categories that are rather one than two, with the log of that Bayes factor."""
+        ...
+
+
+@runtime_checkable
+class EstimatesNumber(Protocol):
+    """What a register can tell besides, whose method has learned how found categories relate to true ones."""
+
+    def number_of(self, sizes: Sequence[int], certain_images: int) -> tuple[float, float, float] | None:
+        """About how many there are where categories of these sizes were found, and an interval; None: it cannot say.
+
+        `certain_images` are the images in categories that are certain.
+        """
         ...
 
 

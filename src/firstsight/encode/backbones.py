@@ -16,13 +16,13 @@ from torch import Tensor, nn
 
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.data.images import Preprocess
+from firstsight.encode import hub
 from firstsight.encode.compiler import compiler_when_called
 from firstsight.encode.second_look import TwoLooks
 from firstsight.encode.weights import load_weights, read_weights
 
 with compiler_when_called():
     import timm
-    from huggingface_hub import try_to_load_from_cache
     from timm.models.convnext import ConvNeXt
     from timm.models.efficientnet import EfficientNet
     from timm.models.eva import Eva
@@ -97,8 +97,14 @@ def lite2_weights() -> Path | None:
 
 def cached_weights(name: str) -> bool:
     """Whether the hub's weights of a shortcut were downloaded before."""
-    repository = f"timm/{SHORTCUTS[name].timm_name}"
-    return isinstance(try_to_load_from_cache(repository, "model.safetensors"), str)
+    return hub.cached(SHORTCUTS[name].timm_name)
+
+
+def check_weights(name: str, weights: str | None = None) -> None:
+    """ModelError, at once, where a backbone's weights would have to be downloaded and cannot be."""
+    timm_name = SHORTCUTS[name].timm_name if name in SHORTCUTS else name
+    if weights is None and name != "efficientnet-lite2" and timm.is_model(timm_name.split(".")[0]):
+        hub.check_reachable(name, timm_name)
 
 
 def _create(name: str, image_size: int, **options: Any) -> Any:
@@ -141,17 +147,13 @@ def _fill(model: nn.Module, name: str, weights: str | None) -> None:
 
 
 def _download(name: str, image_size: int) -> Any:
+    check_weights(name)
     try:
         return _create(name, image_size, pretrained=True)
     except SettingsError:
         raise
     except Exception as error:  # the hub's clients raise many kinds, none of them ours
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ModelError(
-            f"the weights of {name} could not be downloaded: {reason}",
-            "check the network, or pass a local file of them with --weights FILE, "
-            "or use --backbone efficientnet-lite2, whose weights come as a package",
-        ) from None
+        raise hub.not_downloaded(name, error) from None
 
 
 def _licence(model: Any, name: str, weights: str | None) -> str:

@@ -22,7 +22,7 @@ from firstsight.core.protocols import Features, HeldOut, Progress, Silent
 from firstsight.encode.backbones import feature_width, whole_model
 from firstsight.encode.encoder import TorchEncoder
 from firstsight.methods.adaptation import RECIPE, Adapting
-from firstsight.methods.firstsight.crossfit import CrossFit, halves, mildest
+from firstsight.methods.firstsight.crossfit import CrossFit, as_far_as_it_pays, halves
 from firstsight.methods.firstsight.decision import crossed
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.loop import train
@@ -42,15 +42,17 @@ class Adaptation:
     held_out: tuple[HeldOut, ...]
     tried: dict[float, CrossFit]
 
-    def report(self) -> dict[str, Any]:
-        """For the model's card and file: simulated accuracy by strength, and what each gained over the first."""
-        first = next(iter(self.tried.values()))
-        rows = [
-            {"strength": strength, "simulated": each.accuracy, "gain": gain, "error": error}
-            for strength, each in self.tried.items()
-            for gain, error in [each.gain_over(first)]
-        ]
-        return {"strength": self.strength, "tried": rows}
+    def report(self) -> dict[str, float]:
+        """For the model's card and file: what simulated discovery came to by strength, and the gain over the first."""
+        first, found = next(iter(self.tried.values())), {"adaptation_strength": self.strength}
+        for strength, each in self.tried.items():
+            gain, error = each.gain_over(first)
+            found |= {
+                f"simulated_at_{strength:g}": each.accuracy,
+                f"gain_at_{strength:g}": gain,
+                f"error_at_{strength:g}": error,
+            }
+        return {name: round(value, 4) for name, value in found.items()}
 
     def line(self) -> str:
         found = ", ".join(f"{each.accuracy:.1%} at {strength:g}" for strength, each in self.tried.items())
@@ -87,7 +89,7 @@ def adapt(
             for strength in strengths
         }
         tried = {strength: crossed(held, labels, seed) for strength, held in held_out.items()}
-        strength = list(tried)[mildest(list(tried.values()))]
+        strength = as_far_as_it_pays(tried)
         if not strength:
             return Adaptation(encoder, strength, (), tried)
         everything = _trained(encoder, pixels, labels, np.arange(len(labels)), seed, advance)

@@ -127,17 +127,18 @@ def _train(
 
             train(encoder.learner, support, checkpoint, on_epoch)
     started = time.monotonic()
-    found, shown = support_features(support, data.categories)
+    found, shown = support_features(support, data.categories, progress)
     adaptation = _adapted(settings, support, found, time.monotonic() - started, progress)
     if adaptation is not None and adaptation.strength:
         encoder = adaptation.encoder
-        made, shown = support_features(Support(data.labels, support.pixels, encoder, progress), data.categories)
+        again = Support(data.labels, support.pixels, encoder, progress)
+        made, shown = support_features(again, data.categories, progress)
         found = replace(made, held_out=adaptation.held_out)
     model = replace(fit_decision(found, settings), encoder=encoder)
     model.examples = _examples(model, found, shown)
     if adaptation is not None:
         model.report["lines"].append(adaptation.line())
-        model.report["adaptation"] = adaptation.report()
+        model.report |= adaptation.report()
     model.report["seconds"] = round(time.monotonic() - began, 3)
     return model
 
@@ -165,21 +166,27 @@ def _adapted(
 
 
 @torch.no_grad()
-def support_features(support: Support, names: Sequence[str]) -> tuple[SupportFeatures, Tensor | None]:
+def support_features(
+    support: Support, names: Sequence[str], progress: Progress
+) -> tuple[SupportFeatures, Tensor | None]:
     """What the encoder makes of every support image, and what of it explains its answers, if that is something else."""
     encoder = support.encoder
     learner = encoder.learner.eval()
     features, shown = [], []
-    for stem in support.central():
-        features.append(encoder.in_parts(learner.features, stem).float())
-        if learner.own_measure:
-            shown.append(encoder.in_parts(learner.shown, stem).float())
+    with progress.task("encoding", len(support)) as advance:
+        for stem in support.central():
+            features.append(encoder.in_parts(learner.features, stem).float())
+            if learner.own_measure:
+                shown.append(encoder.in_parts(learner.shown, stem).float())
+            for _ in range(len(stem)):
+                advance()
     centres = learner.centres()
     found = SupportFeatures(
         features=torch.cat(features).cpu().numpy(),
         labels=support.labels.cpu().numpy(),
         names=tuple(names),
         centres=None if centres is None else centres.cpu().numpy(),
+        progress=progress,
     )
     return found, torch.cat(shown) if shown else None
 

@@ -6,41 +6,46 @@ that were trained alike, each without half of the known categories, do: to them 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from firstsight.methods.firstsight.calibration import TEACHING, Calibration, Trial, calibrated_on
+from firstsight.methods.firstsight.calibration import TEACHING, Calibration, Tried, tried_out
 from firstsight.methods.firstsight.discriminant import Floats, Labels
 from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.space import LeftOut, leave_half_out
+from firstsight.methods.firstsight.trial import Trial
 from firstsight.methods.simulation import Simulated
 
-ORDERS = 3  # streams of every encoder
+ORDERS = 4  # streams of every encoder
+HALF = 0.5
+PROOF = 2.0  # errors that a gain must be above
 
 
 @dataclass(frozen=True)
 class CrossFit:
-    """Where left out categories lay, how a rule for them is calibrated, and what it made of the simulated streams."""
+    """Where left out categories lay in the spaces of several encoders, and what came of simulated streams there."""
 
     measured: tuple[LeftOut, ...]
-    calibration: Calibration
-    categories: Labels  # of all images that arrived, stream after stream
-    right: Floats  # 1 where the answer was right
+    tried: Tried
+
+    def calibration(self, categories: int, seed: int) -> Calibration:
+        """What a register needs to know, where so many categories are known."""
+        return self.tried.calibration(categories, np.random.default_rng(seed))
 
     @property
     def accuracy(self) -> float:
         """All, in simulated discovery."""
-        return float(self.right.mean())
+        return float(self.tried.right.mean())
 
     def gain_over(self, other: CrossFit) -> tuple[float, float]:
         """By how much more is right than in the same streams of another, and the error of that.
 
         Images of one category are right or wrong together, so the error counts categories.
         """
-        gained = self.right - other.right
-        by_category = np.bincount(self.categories, gained)
+        gained = self.tried.right.astype(np.float64) - other.tried.right
+        by_category = np.bincount(np.concatenate([trial.truth for trial in self.tried.trials]), gained)
         return float(gained.mean()), float(np.sqrt(np.square(by_category).sum()) / len(gained))
 
 
@@ -71,27 +76,22 @@ def cross_fit(
     measured = [leave_half_out(each, labels, own, dimensions) for each, own in zip(features, taught, strict=True)]
     trials = []
     for at, (each, own) in enumerate(zip(features, taught, strict=True)):
-        rest = np.setdiff1d(np.arange(len(labels)), own)
-        known = np.isin(labels, labels[own])
-        for _ in range(ORDERS):
-            arriving = generator.permutation(rest)
-            stream = Simulated(own, arriving, known[arriving])
-            trials.append(Trial(each, labels, dimensions, stream, prior, measured[:at] + measured[at + 1 :]))
-    calibration = calibrated_on(trials, prior)
-    right = [trial.forecast(calibration.concentration)[1] for trial in trials]
-    return CrossFit(
-        tuple(measured),
-        calibration,
-        np.concatenate([trial.truth for trial in trials]),
-        np.concatenate(right).astype(float),
-    )
+        rest = generator.permutation(np.setdiff1d(np.arange(len(labels)), own))
+        stream = Simulated(own, rest, np.isin(labels[rest], labels[own]))
+        trial = Trial(each, labels, dimensions, stream, prior, measured[:at] + measured[at + 1 :])
+        trials += [trial, *(trial.shuffled(generator) for _ in range(ORDERS - 1))]
+    return CrossFit(tuple(measured), tried_out(trials, prior))
 
 
-def mildest(tried: Sequence[CrossFit]) -> int:
-    """Which of these to take, the mildest first: a stronger one only where it gains more than the error of that."""
-    chosen = 0
-    for at in range(1, len(tried)):
-        gain, error = tried[at].gain_over(tried[chosen])
-        if gain > error:
-            chosen = at
+def as_far_as_it_pays(tried: Mapping[float, CrossFit]) -> float:
+    """Which strength to take, of some from mild to strong: 0 is an encoder as it came, 1 as it was trained.
+
+    The encoders here learned less than half of the support set, and what they know they keep half way. So half way is
+    gone if that gains at all; further only for a gain that chance does not make: twice the error.
+    """
+    chosen = min(tried)
+    for strength in sorted(tried):
+        gain, error = tried[strength].gain_over(tried[chosen])
+        if gain > (PROOF * error if strength > HALF else 0):
+            chosen = strength
     return chosen

@@ -21,10 +21,12 @@ from firstsight.core.settings import Rule
 from firstsight.methods.decisions import check_nearest
 from firstsight.methods.firstsight.calibration import calibrated
 from firstsight.methods.firstsight.crossfit import CrossFit, cross_fit
+from firstsight.methods.firstsight.outlook import UNTRIED, Outlook
 from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.firstsight.space import fit_space
 from firstsight.methods.projection import projected, single
 from firstsight.methods.simulation import evenly
+from firstsight.register.number import NumberModel
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 DIMENSIONS = 192
@@ -47,6 +49,8 @@ class Firstsight(Decision):
     sharpness: float
     counts: NDArray[np.float64]  # what the register starts from
     sums: NDArray[np.float64]
+    counting: NDArray[np.float64]  # how found categories relate to true ones: a `NumberModel`, or nothing
+    outlook: NDArray[np.float64]  # how well it went on simulated streams: an `Outlook`, or nothing
 
     @classmethod
     def fit(cls, support: SupportFeatures, settings: Any) -> Self:
@@ -57,10 +61,11 @@ class Firstsight(Decision):
         own = np.unique(labels[some], return_inverse=True)[1]  # without a gap, should a category have no image
         if support.held_out:  # the encoder learned these images, so others tell of new categories
             tried = crossed(support.held_out, labels, settings.seed)
-            space, calibration = fit_space(features[some], own, DIMENSIONS, measured=tried.measured), tried.calibration
+            space = fit_space(features[some], own, DIMENSIONS, measured=tried.measured)
+            calibration = tried.calibration(categories, settings.seed)
         else:
             space = fit_space(features[some], own, DIMENSIONS)
-            calibration = calibrated(features[some], own, DIMENSIONS, settings.seed)
+            calibration = calibrated(features[some], own, DIMENSIONS, settings.seed, progress=support.progress)
         origin, basis = single(space.projection.mean), single(space.projection.matrix)
         sums = np.zeros((categories, basis.shape[1]))
         np.add.at(sums, labels, projected(units, origin, basis))
@@ -74,6 +79,8 @@ class Firstsight(Decision):
             sharpness=calibration.sharpness,
             counts=np.bincount(labels, minlength=categories).astype(np.float64),
             sums=sums,
+            counting=np.array(calibration.counting),
+            outlook=np.array(calibration.outlook),
         )
 
     @property
@@ -95,26 +102,22 @@ class Firstsight(Decision):
     def register(self, radius: float | None = None, rule: Rule | None = None) -> Register:
         check_nearest(rule)
         radius = self.radius if radius is None else radius
-        return StatisticsRegister(self.spread, list(self.names), self.counts, self.sums, radius)
+        counting = NumberModel.from_values(self.counting)
+        return StatisticsRegister(self.spread, list(self.names), self.counts, self.sums, radius, counting)
 
     def closed_set(self) -> Register:
         """Never discovers, and still learns from what it is shown."""
         return self.register(inf)
 
     def report(self, features: Features, labels: NDArray[np.int64]) -> Report:
-        """How much of the support set its register would call by its name."""
-        register = self.register()
-        answers = [register.match(feature).category for feature in self.transform(features)]
-        own = float(np.mean([answer == self.names[label] for answer, label in zip(answers, labels, strict=True)]))
-        lines = [f"{own:.0%} of the images it learned from are most probably of their own category"]
-        if own < 0.5:
-            lines.append("that is too little to trust: teach it more images of each category")
+        """What simulated streams say of it; the images it learned from say nothing."""
+        outlook = Outlook.from_values(self.outlook)
         return {
-            "lines": lines,
+            "lines": [UNTRIED] if outlook is None else outlook.lines(),
             "radius": self.radius,
-            "support_within_radius": own,
             "concentration": self.concentration,
             "sharpness": self.sharpness,
+            **({} if outlook is None else outlook.figures()),
         }
 
     def _telling(self, features: Features) -> NDArray[Any]:
