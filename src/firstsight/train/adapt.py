@@ -17,11 +17,11 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from firstsight.core.errors import SettingsError
 from firstsight.core.protocols import Features, HeldOut, Progress, Silent
 from firstsight.encode.backbones import feature_width, whole_model
 from firstsight.encode.encoder import TorchEncoder
 from firstsight.methods.adaptation import RECIPE, Adapting
+from firstsight.methods.firstsight.calibration import TEACHING
 from firstsight.methods.firstsight.crossfit import CrossFit, as_far_as_it_pays, halves
 from firstsight.methods.firstsight.decision import crossed
 from firstsight.train.checkpoint import Checkpoint
@@ -30,7 +30,6 @@ from firstsight.train.pixels import PixelCache
 from firstsight.train.support import Support
 
 STRENGTHS = (0.0, 0.5, 1.0)  # how far to go: of the way from the weights as they came to those that were trained
-FEWEST = 6  # known categories: half of them must still tell something
 
 
 @dataclass(frozen=True)
@@ -98,15 +97,7 @@ def adapt(
 
 def views_to_train(images: int) -> float:
     """How many random views of an image adaptation trains on in all, of so many support images."""
-    return RECIPE.epochs * Adapting.views * images * 1.75  # all of them once, three quarters in one half or the other
-
-
-def check_adaptable(categories: int) -> None:
-    if categories < FEWEST:
-        raise SettingsError(
-            f"{categories} known categories are too few to adapt a backbone to; {FEWEST} are needed",
-            "leave it as it came with --adapt never",
-        )
+    return RECIPE.epochs * Adapting.views * images * (1 + TEACHING)
 
 
 def _trained(

@@ -21,12 +21,13 @@ from firstsight.data.folder import LabelledImages, check_support
 from firstsight.data.source import read_images
 from firstsight.encode.devices import pick_device
 from firstsight.encode.encoder import TorchEncoder
+from firstsight.methods.firstsight.crossfit import FEWEST
 from firstsight.methods.settings import settings_to_fit
 from firstsight.model.assemble import assemble
 from firstsight.model.examples import Examples, choose
 from firstsight.model.folder import is_model, load_model, save_model, settings_of
 from firstsight.model.model import Model
-from firstsight.train.adapt import FEWEST, STRENGTHS, Adaptation, adapt, check_adaptable, views_to_train
+from firstsight.train.adapt import STRENGTHS, Adaptation, adapt, views_to_train
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.features import fit_decision
 from firstsight.train.loop import Means, train
@@ -160,7 +161,6 @@ def _adapted(
             return None
         if categories < FEWEST:
             return None
-    check_adaptable(categories)
     strengths = STRENGTHS if wanted == "auto" else STRENGTHS[1:]
     return adapt(support.encoder, support.pixels, found.labels, found.features, settings.seed, progress, strengths)
 

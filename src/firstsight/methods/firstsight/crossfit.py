@@ -20,6 +20,7 @@ from firstsight.methods.simulation import Simulated
 
 ORDERS = 4  # streams of every encoder
 HALF = 0.5
+FEWEST = 6  # known categories: half of them must still tell something
 PROOF = 2.0  # errors that a gain must be above
 
 

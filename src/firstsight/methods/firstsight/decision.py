@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.decision import Decision, Report
+from firstsight.core.errors import SettingsError
 from firstsight.core.protocols import Features, HeldOut, Register, SupportFeatures
 from firstsight.core.settings import Rule
 from firstsight.methods.decisions import check_nearest
 from firstsight.methods.firstsight.calibration import calibrated
-from firstsight.methods.firstsight.crossfit import CrossFit, cross_fit
+from firstsight.methods.firstsight.crossfit import FEWEST, CrossFit, cross_fit
 from firstsight.methods.firstsight.outlook import UNTRIED, Outlook
 from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.firstsight.space import fit_space
@@ -51,6 +52,14 @@ class Firstsight(Decision):
     sums: NDArray[np.float64]
     counting: NDArray[np.float64]  # how found categories relate to true ones: a `NumberModel`, or nothing
     outlook: NDArray[np.float64]  # how well it went on simulated streams: an `Outlook`, or nothing
+
+    @classmethod
+    def check(cls, categories: int, settings: Any) -> None:
+        if settings.adapt == "always" and categories < FEWEST:
+            raise SettingsError(
+                f"{categories} known categories are too few to adapt a backbone to; {FEWEST} are needed",
+                "leave it as it came with --adapt never",
+            )
 
     @classmethod
     def fit(cls, support: SupportFeatures, settings: Any) -> Self:
