@@ -102,18 +102,19 @@ class Outlook:
         """For people: what to expect, and a warning where that is little."""
         named, apart, found = self.named, self.apart, self.found
         lines = [
-            f"expected, should as many new categories come as are known (from {self.streams} streams of its own "
-            "images in which some categories played new ones; the ranges hold 9 streams of 10):",
+            f"expected of a stream with as many new categories as known ones, from {self.streams} simulated on its own "
+            "images; 9 streams of 10 lie in the ranges:",
             f"{named.mean:.0%} of images of known categories get their name ({named.low:.0%} to {named.high:.0%})",
             f"{apart.mean:.0%} of images of new categories are kept together and apart from all others "
             f"({apart.low:.0%} to {apart.high:.0%})",
-            f"{found.mean:.1f} categories are found for each that is there ({found.low:.1f} to {found.high:.1f})",
+            f"{found.mean:.1f} categories are found for each that is there ({found.low:.1f} to {found.high:.1f}), "
+            "more in a longer stream",
         ]
-        remedy = "teach it more images of each category, or take another backbone"
         if named.mean < TRUSTED:
+            remedy = "teach it more images of each category, or take another backbone"
             lines.append(f"warning: known categories are named too seldom to trust it: {remedy}")
         if apart.mean < TRUSTED:
-            lines.append(f"warning: new categories are often mixed up: look at what it finds, or {remedy}")
+            lines.append("warning: new categories will often be mixed up: look closely at what it finds")
         if found.mean > TOO_MANY:
             lines.append("warning: it finds far too many categories: those of fewer than three images are often none")
         return lines
