@@ -75,12 +75,13 @@ def calibrated(
         for trial in trials:
             forecasts.append(trial.forecast(concentration))
             advance()
+        outlook = Outlook.of(trials, concentration, categories, generator)
         return Calibration(
             concentration,
             best_sharpness(forecasts, dimensions, prior),
             float(np.mean([_weight(trial.counts) for trial in trials])),
             tuple(counting_model(trials, concentration, generator).tolist()),
-            Outlook.of(trials, concentration, categories, generator).values(),
+            () if outlook is None else outlook.values(),
         )
 
 

@@ -19,6 +19,7 @@ from firstsight.methods.firstsight.trial import Trial
 FEWER = 0.25  # of the new categories, in a second stream of each trial
 OTHERWISE = 0.1  # deviation of a logarithm by which real streams differ from all simulated ones
 NAMED_OTHERWISE = 0.03  # and that of the share of known images that get their name
+FEWEST = 3  # streams that tell how much streams differ
 LIKELY = 0.9  # of streams lie in the intervals
 TRUSTED = 0.5  # of known images named right, or of new ones kept apart; below, a warning
 TOO_MANY = 2.0  # times as many categories as there are; above, a warning
@@ -65,12 +66,18 @@ class Outlook:
     streams: int
 
     @classmethod
-    def of(cls, trials: Sequence[Trial], concentration: float, known: int, generator: np.random.Generator) -> Self:
+    def of(
+        cls, trials: Sequence[Trial], concentration: float, known: int, generator: np.random.Generator
+    ) -> Outlook | None:
         """What discovery comes to with this concentration, where so many categories are known.
 
         A simulated stream has a third of them as new ones. How much harder more make it is told by a part with fewer.
+        None where no known category had an image left to arrive.
         """
         whole = [_Tried.of(trial, concentration) for trial in trials]
+        named = [each for each in whole if each.images]
+        if len(named) < FEWEST:
+            return None
         fewer = [_Tried.of(trial, concentration, trial.part(FEWER, inf, 1.0, generator)) for trial in trials]
         times = [log(one.new / other.new) for one, other in zip(whole, fewer, strict=True)]
         more = log(known / np.mean([each.new for each in whole]))
@@ -78,7 +85,6 @@ class Outlook:
             more * _slope([log(get(one) / get(other)) for one, other in zip(whole, fewer, strict=True)], times)
             for get in (attrgetter("apart"), attrgetter("found"))
         )
-        named = [each for each in whole if each.images]
         return cls(
             Likely.of(np.array([each.named for each in named]), _chance(named) + NAMED_OTHERWISE**2).share(),
             Likely.of(np.log([each.apart for each in whole]), OTHERWISE**2, min(apart, 0.0)).exp().share(),
