@@ -89,12 +89,13 @@ class Tried:
 
     def calibration(self, categories: int, generator: np.random.Generator) -> Calibration:
         """What a register needs to know, where so many categories are known."""
+        outlook = Outlook.of(self.trials, self.concentration, categories, generator)
         return Calibration(
             self.concentration,
             best_sharpness(self.forecasts, self.trials[0].arriving.shape[1], self.prior),
             float(np.mean([_weight(trial.counts) for trial in self.trials])),
             tuple(counting_model(self.trials, self.concentration, generator).tolist()),
-            Outlook.of(self.trials, self.concentration, categories, generator).values(),
+            () if outlook is None else outlook.values(),
         )
 
 

@@ -19,6 +19,7 @@ from firstsight.methods.firstsight.trial import Trial
 FEWER = 0.25  # of the new categories, in a second stream of each trial
 OTHERWISE = 0.1  # deviation of a logarithm by which real streams differ from all simulated ones
 NAMED_OTHERWISE = 0.03  # and that of the share of known images that get their name
+FEWEST = 3  # streams that tell how much streams differ
 LIKELY = 0.9  # of streams lie in the intervals
 TRUSTED = 0.5  # of known images named right, or of new ones kept apart; below, a warning
 TOO_MANY = 2.0  # times as many categories as there are; above, a warning
@@ -65,12 +66,18 @@ class Outlook:
     streams: int
 
     @classmethod
-    def of(cls, trials: Sequence[Trial], concentration: float, known: int, generator: np.random.Generator) -> Self:
+    def of(
+        cls, trials: Sequence[Trial], concentration: float, known: int, generator: np.random.Generator
+    ) -> Outlook | None:
         """What discovery comes to with this concentration, where so many categories are known.
 
         A simulated stream has a third of them as new ones. How much harder more make it is told by a part with fewer.
+        None where no known category had an image left to arrive.
         """
         whole = [_Tried.of(trial, concentration) for trial in trials]
+        named = [each for each in whole if each.images]
+        if len(named) < FEWEST:
+            return None
         fewer = [_Tried.of(trial, concentration, trial.part(FEWER, inf, 1.0, generator)) for trial in trials]
         times = [log(one.new / other.new) for one, other in zip(whole, fewer, strict=True)]
         more = log(known / np.mean([each.new for each in whole]))
@@ -78,7 +85,6 @@ class Outlook:
             more * _slope([log(get(one) / get(other)) for one, other in zip(whole, fewer, strict=True)], times)
             for get in (attrgetter("apart"), attrgetter("found"))
         )
-        named = [each for each in whole if each.images]
         return cls(
             Likely.of(np.array([each.named for each in named]), _chance(named) + NAMED_OTHERWISE**2).share(),
             Likely.of(np.log([each.apart for each in whole]), OTHERWISE**2, min(apart, 0.0)).exp().share(),
@@ -102,18 +108,19 @@ class Outlook:
         """For people: what to expect, and a warning where that is little."""
         named, apart, found = self.named, self.apart, self.found
         lines = [
-            f"expected, should as many new categories come as are known (from {self.streams} streams of its own "
-            "images in which some categories played new ones; the ranges hold 9 streams of 10):",
+            f"expected of a stream with as many new categories as known ones, from {self.streams} simulated on its own "
+            "images; 9 streams of 10 lie in the ranges:",
             f"{named.mean:.0%} of images of known categories get their name ({named.low:.0%} to {named.high:.0%})",
             f"{apart.mean:.0%} of images of new categories are kept together and apart from all others "
             f"({apart.low:.0%} to {apart.high:.0%})",
-            f"{found.mean:.1f} categories are found for each that is there ({found.low:.1f} to {found.high:.1f})",
+            f"{found.mean:.1f} categories are found for each that is there ({found.low:.1f} to {found.high:.1f}), "
+            "more in a longer stream",
         ]
-        remedy = "teach it more images of each category, or take another backbone"
         if named.mean < TRUSTED:
+            remedy = "teach it more images of each category, or take another backbone"
             lines.append(f"warning: known categories are named too seldom to trust it: {remedy}")
         if apart.mean < TRUSTED:
-            lines.append(f"warning: new categories are often mixed up: look at what it finds, or {remedy}")
+            lines.append("warning: new categories will often be mixed up: look closely at what it finds")
         if found.mean > TOO_MANY:
             lines.append("warning: it finds far too many categories: those of fewer than three images are often none")
         return lines
