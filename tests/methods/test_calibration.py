@@ -15,7 +15,13 @@ from scipy.optimize import approx_fprime
 from clouds import clouds
 from firstsight.core.assignments import Assignments
 from firstsight.core.protocols import SupportFeatures
-from firstsight.methods.firstsight.calibration import _weighed_loss, best_concentration, best_sharpness, calibrated
+from firstsight.methods.firstsight.calibration import (
+    _weighed_loss,
+    best_concentration,
+    best_odds,
+    best_sharpness,
+    calibrated,
+)
 from firstsight.methods.firstsight.corrected import NEVER, Corrected, corrected
 from firstsight.methods.firstsight.decision import Firstsight
 from firstsight.methods.firstsight.prior import Prior
@@ -155,3 +161,31 @@ def _log_odds(decision: Firstsight, features: NDArray[Any]) -> NDArray[np.float6
     register = decision.register()
     assert isinstance(register, StatisticsRegister)
     return np.array([register.distances(each.astype(np.float64)) for each in decision.transform(features)])
+
+
+def forecasts(slope: float, shift: float, images: int) -> list[tuple[list[Any], Any]]:
+    """Answers between two categories, right as often as these log odds of the posterior say."""
+    generator = np.random.default_rng(0)
+    odds = generator.normal(1.0, 2.0, images)
+    right = generator.random(images) < 1 / (1 + np.exp(-slope * odds - shift))
+    return [([np.array([0.0, each]) for each in odds], right)]
+
+
+def test_the_odds_of_being_right_are_found_again() -> None:
+    slope, shift = best_odds(forecasts(0.5, -0.4, 40_000), sharpness=1.0)
+    assert slope == pytest.approx(0.5, abs=0.03)
+    assert shift == pytest.approx(-0.4, abs=0.05)
+
+
+def test_few_answers_leave_posteriors_as_they_are() -> None:
+    slope, shift = best_odds(forecasts(0.2, -2.0, 4), sharpness=1.0)
+    assert slope == pytest.approx(1.0, abs=0.35)
+    assert abs(shift) < 0.4
+
+
+def test_a_chance_by_hand() -> None:
+    """Log odds of 2 at slope 0.5 and shift -1 are 0: one in two."""
+    spread = Spread(np.ones(1), np.ones(1), 0.0, slope=0.5, shift=-1.0)
+    assert spread.chance(1 / (1 + exp(-2.0))) == pytest.approx(0.5)
+    assert Spread(np.ones(1), np.ones(1), 0.0).chance(0.3) == pytest.approx(0.3)
+    assert 0 < spread.chance(0.0) < spread.chance(1.0) < 1

@@ -104,6 +104,8 @@ def test_images_are_alike_in_the_dimensions_that_tell_categories() -> None:
         between=np.array([3.0, 0]),
         concentration=0.0,
         sharpness=1.0,
+        odds_slope=1.0,
+        odds_shift=0.0,
         counts=np.zeros(2),
         sums=np.zeros((2, 2)),
         counting=np.zeros(0),

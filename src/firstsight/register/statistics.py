@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import exp, isfinite, isnan, log
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +30,7 @@ Places: TypeAlias = NDArray[np.intp]
 BLOCK = 512  # categories compared with all others at once
 PAGE = 1024  # features asked about at once
 ENOUGH = 16.0  # features a category learns from, before it knows what it is
+SURE = 1e-9  # no answer is surer, one way or the other
 ROOM = 64  # categories there is room for at first; doubled as needed
 
 
@@ -41,7 +42,7 @@ class Spread:
     groups that differ (poses, plumages), so its mean is never as certain as so many independent features would make it.
     `enough` is how many features a category learns from: it then knows what it is, and would only drift towards its
     neighbours by answers that are wrong. What people say of an image is learned always. `sharpness` turns log odds
-    into calibrated ones.
+    into a posterior that is honest on the whole, and `slope` and `shift` its log odds into those of being right.
     """
 
     within: Floats  # W, one entry per dimension
@@ -50,12 +51,20 @@ class Spread:
     trusted: float = 3.0
     sharpness: float = 1.0
     enough: float = ENOUGH
+    slope: float = 1.0
+    shift: float = 0.0
 
     def __post_init__(self) -> None:
         """ModelError where a file says what no spread can be; NaN is none either."""
         variances = all(np.all(np.isfinite(each) & (each > 0)) for each in (self.within, self.between))
-        if not (variances and min(self.trusted, self.sharpness, self.enough) > 0 and not isnan(self.concentration)):
+        dials = min(self.trusted, self.sharpness, self.enough, self.slope) > 0 and isfinite(self.shift)
+        if not (variances and dials and not isnan(self.concentration)):
             raise ModelError("the spread of its categories is not made of numbers above 0", "fit the model again")
+
+    def chance(self, posterior: float) -> float:
+        """How probably an answer of this posterior probability is right, as far as streams like these have told."""
+        posterior = min(max(posterior, SURE), 1 - SURE)
+        return 1 / (1 + exp(-self.shift - self.slope * log(posterior / (1 - posterior))))
 
     def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
         """Expectation and variance of the means of categories with so many features (K,) of these sums (K, D)."""
@@ -137,6 +146,8 @@ class StatisticsRegister(AdditiveRegister):
             "trusted": spread.trusted,
             "sharpness": spread.sharpness,
             "enough": as_json(spread.enough),
+            "slope": spread.slope,
+            "shift": spread.shift,
             "counts": as_text(self._first[0]),
             "sums": as_text(self._first[1]),
             "counting": [] if self.counting is None else self.counting.values(),
@@ -146,7 +157,8 @@ class StatisticsRegister(AdditiveRegister):
     def of(cls, header: Mapping[str, Any]) -> StatisticsRegister:
         """The register a header describes, holding its known categories."""
         within, between = from_text(header["within"]), from_text(header["between"])
-        dials = header["concentration"], header["trusted"], header["sharpness"], from_json(header["enough"])
+        dials = [header[name] for name in ("concentration", "trusted", "sharpness")]
+        dials += [from_json(header["enough"]), header["slope"], header["shift"]]
         spread = Spread(within, between, *dials)
         counts, sums = from_text(header["counts"]), from_text(header["sums"]).reshape(-1, len(within))
         counting = NumberModel.from_values(header["counting"])
@@ -233,8 +245,8 @@ class StatisticsRegister(AdditiveRegister):
         return float(self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset)
 
     def _confidence(self, distances: Floats, chosen: int) -> float:
-        """The posterior probability of the answer, among all categories and a new one."""
-        return posterior(distances, self.radius, chosen, self.spread.sharpness)
+        """How probably the answer is right, by its posterior among all categories and a new one."""
+        return self.spread.chance(posterior(distances, self.radius, chosen, self.spread.sharpness))
 
     def _density(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats, Floats]:
         """The log density of a feature is a polynomial of its values: its coefficients, for some categories.

@@ -13,6 +13,7 @@ from math import comb, exp, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, logit
 
 from firstsight.core.protocols import Progress, Silent
 from firstsight.methods.firstsight.corrected import Corrected
@@ -35,6 +36,8 @@ SHARPNESSES = (0.005, 2.0)
 class Calibration:
     concentration: float
     sharpness: float
+    slope: float = 1.0  # of the log odds of being right, in those of the posterior
+    shift: float = 0.0
     weight: float | None = None  # of a known category in the simulation, if there was one
     counting: tuple[float, ...] = ()  # how found categories relate to true ones, as far as the simulation tells
     outlook: tuple[float, ...] = ()  # how well discovery went there
@@ -90,9 +93,11 @@ class Tried:
     def calibration(self, categories: int, generator: np.random.Generator) -> Calibration:
         """What a register needs to know, where so many categories are known."""
         outlook = Outlook.of(self.trials, self.concentration, categories, generator)
+        sharpness = best_sharpness(self.forecasts, self.trials[0].arriving.shape[1], self.prior)
         return Calibration(
             self.concentration,
-            best_sharpness(self.forecasts, self.trials[0].arriving.shape[1], self.prior),
+            sharpness,
+            *best_odds(self.forecasts, sharpness, self.prior),
             float(np.mean([_weight(trial.counts) for trial in self.trials])),
             tuple(counting_model(self.trials, self.concentration, generator).tolist()),
             () if outlook is None else outlook.values(),
@@ -157,6 +162,32 @@ def best_sharpness(
     return exp(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6}).x)
 
 
+def best_odds(
+    forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], sharpness: float, prior: Prior = PRIOR
+) -> tuple[float, float]:
+    """Slope and shift that turn the log odds of the posterior into the best forecast of being right, given the prior.
+
+    One sharpness serves answers of all kinds. Where categories are often mixed up, the surest are then too sure.
+    """
+    posterior = np.concatenate([[_posterior(each, sharpness) for each in behind] for behind, _ in forecasts])
+    odds, right = logit(np.clip(posterior, 1e-9, 1 - 1e-9)), np.concatenate([right for _, right in forecasts])
+    signs, images = np.where(right, 1.0, -1.0), len(right) / len(forecasts) * prior.independent_images
+    spread = np.array([prior.slope_spread, prior.shift_spread])
+
+    def loss(at: Floats) -> tuple[float, Floats]:
+        wrong = expit(-signs * (exp(at[0]) * odds + at[1]))  # how probable the forecast made the other outcome
+        slopes = -np.array([(signs * wrong * odds).mean() * exp(at[0]), (signs * wrong).mean()])
+        off = at / spread
+        return float(-np.log1p(-wrong).mean() + 0.5 * off @ off / images), slopes + off / spread / images
+
+    slope, shift = minimize(loss, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-9}).x
+    return exp(slope), float(shift)
+
+
+def _posterior(behind: Floats, sharpness: float) -> float:
+    return float(1 / np.exp(-sharpness * behind).sum())
+
+
 def _weight(counts: Labels) -> float:
     """What a category of these many images weighs, on average."""
     return float(np.minimum(counts, ENOUGH).mean())
@@ -166,6 +197,6 @@ def _log_loss(forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], sharp
     """How bad the confidence is as a forecast of being right."""
     losses = []
     for behind, right in forecasts:
-        sure = np.array([1 / np.exp(-sharpness * each).sum() for each in behind])
+        sure = np.array([_posterior(each, sharpness) for each in behind])
         losses.append(-np.log(np.clip(np.where(right, sure, 1 - sure), 1e-6, 1)).mean())
     return float(np.mean(losses))

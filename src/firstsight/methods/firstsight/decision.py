@@ -48,6 +48,8 @@ class Firstsight(Decision):
     between: NDArray[np.float64]
     concentration: float
     sharpness: float
+    odds_slope: float
+    odds_shift: float
     counts: NDArray[np.float64]  # what the register starts from
     sums: NDArray[np.float64]
     counting: NDArray[np.float64]  # how found categories relate to true ones: a `NumberModel`, or nothing
@@ -86,6 +88,8 @@ class Firstsight(Decision):
             between=space.between,
             concentration=calibration.concentration_with(np.unique(labels, return_counts=True)[1]),
             sharpness=calibration.sharpness,
+            odds_slope=calibration.slope,
+            odds_shift=calibration.shift,
             counts=np.bincount(labels, minlength=categories).astype(np.float64),
             sums=sums,
             counting=np.array(calibration.counting),
@@ -106,7 +110,14 @@ class Firstsight(Decision):
 
     @property
     def spread(self) -> Spread:
-        return Spread(self.within, self.between, self.concentration, sharpness=self.sharpness)
+        return Spread(
+            self.within,
+            self.between,
+            self.concentration,
+            sharpness=self.sharpness,
+            slope=self.odds_slope,
+            shift=self.odds_shift,
+        )
 
     def register(self, radius: float | None = None, rule: Rule | None = None) -> Register:
         check_nearest(rule)

@@ -25,6 +25,8 @@ class Prior:
     concentration_spread: float = 3 / 192
     independent_dimensions: float = 29.0  # as many as say something of their own: log odds count all
     sharpness_spread: float = 0.5  # of its logarithm
+    slope_spread: float = 0.5  # of its logarithm: posteriors are believed as they are, more or less
+    shift_spread: float = 0.5
     independent_images: float = 0.2  # share of a stream's answers that are right or wrong for reasons of their own
 
     def concentration_in(self, dimensions: int) -> float:
