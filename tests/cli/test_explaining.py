@@ -1,4 +1,4 @@
-"""`explain` and `gallery` as people type them."""
+"""`explain` and the galleries as people type them."""
 
 from __future__ import annotations
 
@@ -66,6 +66,22 @@ def test_gallery_writes_a_page(model_folder: Path, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert "12 prototypes of 4 categories" in result.stderr
     assert len(read_page((tmp_path / "g.html").read_bytes()).all("section", "category")) == 4
+
+
+def test_a_register_has_a_gallery_too(sure_model: Path, swatches: Path, tmp_path: Path) -> None:
+    file, out, cpu = tmp_path / "r.db", tmp_path / "found.html", ("--device", "cpu")
+    firstsight("discover", sure_model, swatches / "stream", "--register", file, "--radius", "0", *cpu)
+    before = file.read_bytes()
+    result = firstsight("categories", file, "gallery", "--out", out, "--model", sure_model, *cpu)
+    assert result.returncode == 0, result.stderr
+    assert f"wrote {out}" in result.stderr
+    assert file.read_bytes() == before
+    page = read_page(out.read_bytes(), scripted=True)
+    listed = json.loads(firstsight("categories", file, "list", "--json").stdout)
+    assert {each["id"] for each in page.all("section", "category")} == {f"c-{each['id']}" for each in listed}
+    refused(3, "exists already", "categories", file, "gallery", "--out", out)
+    refused(2, "allowed: .html", "categories", file, "gallery", "--out", tmp_path / "found.pdf")
+    refused(8, "there is no such register", "categories", tmp_path / "no.db", "gallery", "--out", tmp_path / "f.html")
 
 
 def test_refusals(model_folder: Path, image: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`firstsight explain` and `firstsight gallery`: why an image is what it is, and what a model learned."""
+"""`firstsight explain`: why an image is what it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from firstsight._version import __version__
 from firstsight.cli.console import Device, Quiet, Verbose, configure, printable, say
 from firstsight.cli.options import Trust
-from firstsight.core.errors import DataError, SettingsError
+from firstsight.cli.pages import check_new
 from firstsight.core.files import write_file
 
 if TYPE_CHECKING:
@@ -67,33 +67,3 @@ def drawn(cases: Sequence[Evidence], suffix: str) -> bytes:
     content = {"format": FORMAT, "firstsight": __version__, "images": [case.as_dict() for case in cases]}
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     return text.encode(errors="backslashreplace")  # half of a character, in a file's name, becomes JSON's own escape
-
-
-def gallery(
-    model: Trained,
-    out: Annotated[Path, typer.Option(help="A new file for the page.", metavar="FILE.html")],
-    trust: Trust = False,
-    device: Device = "auto",
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """Write a page of all prototypes of every category, and point out duplicates and those that are never needed."""
-    configure(quiet, verbose)
-    check_new(out, (".html",))
-    from firstsight.model.folder import load_model
-    from firstsight.pages.gallery import as_page
-
-    page, summary = as_page(load_model(model, device, trust=trust), model.name)
-    write_file(out, page)
-    say(f" {summary}")
-    say(f" wrote {out}")
-
-
-def check_new(out: Path | None, formats: Sequence[str]) -> None:
-    """Refuse a file of a format there is none of, and one that is there."""
-    if out is None:
-        return
-    if out.suffix.lower() not in formats:
-        raise SettingsError(f"{out}: what should it be? allowed: {', '.join(formats)}", "name the file so")
-    if out.exists():
-        raise DataError(f"{out} exists already", "name a new file with --out, or remove it first")

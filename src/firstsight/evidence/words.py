@@ -40,7 +40,7 @@ def sentence(
 def _inside(answer: Assignment, bits: int | None, discovers: bool) -> str:
     distance = answer.distance or 0
     if answer.confidence is not None:
-        return f"{_sure(answer.confidence)}."
+        return f"{how_sure(answer.confidence)}."
     if not discovers:
         return f"the nearest known category, {_amount(distance, bits)} away; this model never answers with a new one."
     if bits is not None and distance == 0:
@@ -60,7 +60,7 @@ def _new(answer: Assignment, near: Sequence[Near], bits: int | None) -> str:
     if not near:
         return "New: there is no category yet."
     if answer.confidence is not None:
-        return f"New, {_sure(answer.confidence)}; the nearest category is {near[0].category}."
+        return f"New, {how_sure(answer.confidence)}; the nearest category is {near[0].category}."
     close = [each for each in near if each.distance <= near[0].distance * (1 if bits is not None else MUCH_ALIKE)]
     names = _listed([f"{each.category} ({_amount(each.distance, bits)} away)" for each in close])
     if answer.radius == 0 and bits is not None:
@@ -99,7 +99,7 @@ def _divided(sums: Sequence[Sum], kind: Kind) -> str:
     return f"The {FEW[total]} {kind} it is most like are of {_listed([*names, *more])}."
 
 
-def _sure(confidence: float) -> str:
+def how_sure(confidence: float) -> str:
     """In per cent, but never all of them: a rule that computes probabilities is not certain."""
     return "over 99% sure" if confidence > 0.995 else f"{confidence:.0%} sure"
 
