@@ -59,6 +59,12 @@ def test_explain_only_reads_a_register(sure_model: Path, swatches: Path, tmp_pat
     assert file.read_bytes() == before
     (found,) = json.loads((tmp_path / "why.json").read_text())["images"]
     assert (found["category"], found["name"], found["near"][0]["category"]) == ("new-3", "Ghost", "Ghost")
+    number = found["given"]["image"]
+    for name in (number, f"white/{white.name}"):  # by its number, and by where it was
+        again = firstsight("explain", sure_model, name, "--register", file, *cpu)
+        assert again.stdout == result.stdout
+    refused(8, "there is no image 99999", "explain", sure_model, "99999", "--register", file, *cpu)
+    refused(2, "name it with --register", "explain", sure_model, number, *cpu)
 
 
 def test_gallery_writes_a_page(model_folder: Path, tmp_path: Path) -> None:

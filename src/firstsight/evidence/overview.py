@@ -30,7 +30,7 @@ class Found:
     """A category as it stands."""
 
     summary: Summary
-    founder: Member | None  # the image that began it, where it is still in it; none for a known category
+    founder: Member | None  # the image that began it, where it is still in it
     members: tuple[Member, ...]  # all others, in order of arrival
     unsure: frozenset[int]  # of all of them, the images a person should look at
     nearest: str | None  # the id of the category whose centre is nearest to its own
@@ -82,8 +82,8 @@ def overview(view: View, below: float = UNSURE, suggestions: int = SUGGESTIONS) 
 def _found(
     view: View, summary: Summary, members: Sequence[Member], unsure: frozenset[int], nearest: str | None
 ) -> Found:
-    began = view.catalogue.categories[summary.id].founded + 1  # a category is followed by its founder
-    founder = None if summary.known else next((each for each in members if each.image == began), None)
+    founded = view.catalogue.categories[summary.id].founded  # 0 where it was taught
+    founder = next((each for each in members if founded and each.image == founded + 1), None)
     others = tuple(each for each in members if each is not founder)
     came_next = Counter(view.catalogue.resolve(each.runner_up) for each in members if each.runner_up)
     doubtful = unsure & {each.image for each in members}

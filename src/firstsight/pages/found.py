@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import PurePath
 from shlex import quote
 from typing import TypeAlias
 
 from firstsight.core.protocols import Progress, Silent
 from firstsight.evidence.overview import Found, Overview
-from firstsight.evidence.words import how_sure
+from firstsight.evidence.words import day, how_sure
 from firstsight.model.model import Model
 from firstsight.pages.render import data_uri, render
 from firstsight.pages.thumbnails import LARGE, SIDE, Picture, thumbnails
@@ -200,12 +199,10 @@ def seen(first: str | None, last: str | None) -> str:
     """
     if not first or not last:
         return ""
-    begin, end = (datetime.fromisoformat(each) for each in (first, last))
-    day, last_day = (f"{each.day} {each:%B %Y}" for each in (begin, end))
-    if day != last_day:
-        return f"First seen {day}, last {last_day}"
-    times = list(dict.fromkeys(f"{each:%H:%M}" for each in (begin, end)))
-    return f"Seen {day}, {' to '.join(times)} UTC"
+    if day(first) != day(last):
+        return f"First seen {day(first)}, last {day(last)}"
+    times = dict.fromkeys(each[11:16] for each in (first, last))
+    return f"Seen {day(first)}, {' to '.join(times)} UTC"
 
 
 def _note(each: Member, names: Mapping[str, str], unsure: bool) -> str:

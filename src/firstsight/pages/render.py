@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from firstsight._version import __version__
+from firstsight.evidence.words import briefly, day
 
 # controls, what turns the reading direction around, and halves of characters, which UTF-8 cannot hold
 ODD = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]")
@@ -36,11 +37,12 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "anchor": anchor, "breakable": breakable, "counted": counted, "data_uri": data_uri, "digest": digest,
+        "anchor": anchor, "breakable": breakable, "counted": counted,
+        "data_uri": data_uri, "day": day, "digest": digest,
     }  # fmt: skip
     ours = {name: files("firstsight.pages").joinpath(f"firstsight.{kind}") for name, kind in OURS.items()}
     made.globals |= {name: Markup(file.read_text(encoding="utf-8")) for name, file in ours.items()}  # so trusted
-    made.globals |= {"scripted": False, "version": __version__}
+    made.globals |= {"briefly": briefly, "scripted": False, "version": __version__}
     return made
 
 
