@@ -67,7 +67,7 @@ def read_page(content: bytes, scripted: bool = False) -> Element:
     reader.feed(content.decode())
     (page,) = reader.open
     assert page.one("html")["lang"] == "en"
-    assert page.one("title").text == page.one("h1").text
+    assert page.one("head").one("title").text == page.one("h1").text
     policy = [each["content"] for each in page.all("meta") if "http-equiv" in each.attributes]
     scripts = [b64encode(sha256(each.code.encode()).digest()).decode() for each in page.all("script")]
     assert len(scripts) == scripted

@@ -59,6 +59,11 @@ def made(wanted: Wanted) -> tuple[tuple[int, int], Picture]:
     return (wanted.image, wanted.side), picture
 
 
+def square(picture: ImageLike) -> bytes:
+    """A picture among others."""
+    return small(picture, SIDE)
+
+
 def small(picture: ImageLike, side: int) -> bytes:
     """A square of the middle, without metadata: WebP, which is half as large as JPEG, where this Pillow has it."""
     with decoded(picture, at_least=2 * side) as image:
