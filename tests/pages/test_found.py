@@ -35,9 +35,21 @@ def pictures(tmp_path: Path) -> list[Path]:
 def member(
     image: int, path: Path, confidence: float | None = 0.9, name: str = "new-1", by_person: bool = False
 ) -> Member:
-    content = read(path)[1].hex() if path.is_file() else "0" * 64
-    time, near = "2026-06-05T14:02:09Z", (-1.0, 0.0, "ant", 1.0)
-    return Member(image, str(path), "new-1", name, False, time, *near, by_person, content, confidence)
+    return Member(
+        image=image,
+        source=str(path),
+        category="new-1",
+        name=name,
+        known=False,
+        time="2026-06-05T14:02:09Z",
+        distance=-1.0,
+        radius=0.0,
+        runner_up="ant",
+        runner_up_distance=1.0,
+        by_person=by_person,
+        content=read(path)[1].hex() if path.is_file() else "0" * 64,
+        confidence=confidence,
+    )
 
 
 def category(id: str, name: str, members: list[Member], known: bool = False, nearest: str | None = None) -> Found:

@@ -38,7 +38,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "anchor": anchor, "breakable": breakable, "counted": counted,
-        "data_uri": data_uri, "day": day, "digest": digest,
+        "data_uri": data_uri, "day": day, "digest": digest, "first_up": first_up,
     }  # fmt: skip
     ours = {name: files("firstsight.pages").joinpath(f"firstsight.{kind}") for name, kind in OURS.items()}
     made.globals |= {name: Markup(file.read_text(encoding="utf-8")) for name, file in ours.items()}  # so trusted
@@ -79,6 +79,15 @@ def breakable(name: str) -> Markup:
     Markup('&lt;b&gt;_<wbr>a')
     """
     return Markup(re.sub("([_/])", r"\1<wbr>", str(escape(name))))
+
+
+def first_up(text: str) -> str:
+    """Words as the start of a sentence; names in it stay as they are.
+
+    >>> first_up("nearest to Blue Morpho")
+    'Nearest to Blue Morpho'
+    """
+    return text[:1].upper() + text[1:]
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
