@@ -108,7 +108,6 @@ def orders(stream: int, figures: dict[str, Any]) -> None:
     def passes() -> object:
         return decided(model.decision.register, features, truth, ORDERS)
 
-    decided(model.decision.register, features[:100], truth[:100], 1)  # which loads what is needed
     worth, processes.WORTH = processes.WORTH, float("inf")
     alone, _ = _seconds(passes)
     processes.WORTH = worth

@@ -1,6 +1,7 @@
 """The same work on many items, in several processes where that is faster; results are the same, in the same order.
 
-The first item is worked on here, and shows whether the rest is worth starting processes for. This process works too.
+The first item is worked on here, which loads what is needed. The second shows whether the rest is worth starting
+processes for, and whether there are cores for them. This process works too.
 """
 
 from __future__ import annotations
@@ -21,22 +22,25 @@ Result = TypeVar("Result")
 Work: TypeAlias = Callable[[Given, Item], Result]
 
 WORTH = 1.5  # seconds of work that are worth a process: it takes one to start
+BUSY = 1.5  # times as long as it computed that a piece of work took, where others use the cores
 
 
 def spread(
     work: Work[Given, Item, Result], given: Given, items: Sequence[Item], advance: Callable[[], None] = lambda: None
 ) -> list[Result]:
     """`work(given, item)` for every item. A process that is killed meanwhile is an error: ProcessDied."""
-    if not items:
-        return []
-    began = time.monotonic()
-    results = {0: work(given, items[0])}
-    advance()
-    left = (time.monotonic() - began) * (len(items) - 1)
-    helpers = min(computing_threads(), len(items) - 1, int(left / WORTH)) - 1  # beside this one
+    results = {}
+    for i, item in enumerate(items[:2]):
+        began, computed = time.monotonic(), time.process_time()
+        results[i] = work(given, item)
+        took, computed = time.monotonic() - began, time.process_time() - computed
+        advance()
+    if len(items) < 3:
+        return list(results.values())
+    helpers = helpers_for(took, computed, len(items) - 2)
     told = _as_bytes(work, given) if helpers > 0 else None
     waiting: SimpleQueue[int] = SimpleQueue()
-    for i in range(1, len(items)):
+    for i in range(2, len(items)):
         waiting.put(i)
 
     def take(one: Callable[[Item], Result]) -> None:
@@ -52,6 +56,13 @@ def spread(
         team.start(take)
         take(lambda item: work(given, item))
     return [results[i] for i in range(len(items))]
+
+
+def helpers_for(took: float, computed: float, items: int) -> int:
+    """How many processes to start beside this one, for items that take so long; none where others use the cores."""
+    if took > BUSY * computed:
+        return 0
+    return min(computing_threads(), items, int(took * items / WORTH)) - 1
 
 
 class _Team:
