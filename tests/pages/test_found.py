@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,13 @@ import pytest
 from PIL import Image
 
 from colours import colour_model, painted
-from firstsight import Discoverer
+from firstsight import Discoverer, Store
 from firstsight.data.images import read
 from firstsight.evidence.overview import Found, Overview, overview
 from firstsight.model.examples import Examples
 from firstsight.pages import found as pages
 from firstsight.pages.found import found_page
+from firstsight.store import views
 from firstsight.store.splits import SplitSuggestion
 from firstsight.store.suggest import Suggestion
 from firstsight.store.views import Member, Summary
@@ -32,24 +34,23 @@ def pictures(tmp_path: Path) -> list[Path]:
     return paths
 
 
+@cache
+def pattern(by_person: bool) -> Member:
+    """An image of a register, as the rule or as a person has it."""
+    model = colour_model()
+    with Store.in_memory(model.register(), model.provenance) as store:
+        image = Discoverer(model, store=store).discover_one(painted((0, 255, 0))).image
+        if by_person:
+            store.confirm([image or 0])
+        return next(views.images(store.view()))
+
+
 def member(
     image: int, path: Path, confidence: float | None = 0.9, name: str = "new-1", by_person: bool = False
 ) -> Member:
-    return Member(
-        image=image,
-        source=str(path),
-        category="new-1",
-        name=name,
-        known=False,
-        time="2026-06-05T14:02:09Z",
-        distance=-1.0,
-        radius=0.0,
-        runner_up="ant",
-        runner_up_distance=1.0,
-        by_person=by_person,
-        content=read(path)[1].hex() if path.is_file() else "0" * 64,
-        confidence=confidence,
-    )
+    content = read(path)[1].hex() if path.is_file() else "0" * 64
+    shown = {"image": image, "source": str(path), "content": content, "confidence": confidence, "name": name}
+    return replace(pattern(by_person), **shown, runner_up="ant", time="2026-06-05T14:02:09Z")  # type: ignore[arg-type]
 
 
 def category(id: str, name: str, members: list[Member], known: bool = False, nearest: str | None = None) -> Found:
