@@ -1,6 +1,8 @@
 // Keys and a search field for pages of many categories. Everything is there without it; this only makes it handy.
 "use strict";
 
+document.documentElement.classList.add("scripted"); // what only works with it is shown
+
 const shown = () => [...document.querySelectorAll(".category")].filter((each) => each.getClientRects().length);
 
 // the next category on the page, or the one before
