@@ -12,6 +12,7 @@ from clouds import clouds
 from colours import BLUE, RED, colour_model, painted
 from firstsight import Discoverer, Model, Store, explain, fit_features
 from firstsight.core.errors import BadRequest, NotFound
+from firstsight.store.store import Arrival
 
 GREEN = (0, 255, 0)
 
@@ -72,6 +73,22 @@ def test_a_founder_alone_would_be_new_again_and_nothing_is_near_by_itself() -> N
     assert answer.category not in {each.category for each in found.near}
     assert f"founded {answer.category}" in found.sentence
     assert "without what it taught itself: New" in found.sentence
+
+
+def test_a_picture_that_came_twice_is_left_out_twice() -> None:
+    model, store = taught()
+    with store:
+        view = store.view()
+        number = next(each for each in view.images() if view.catalogue.lesson(each))
+        alone = explain(model, number, store=store).answer
+        event = view.assigned(number)
+        again = Arrival("again", event.content, view.register.feature_from(event.feature))
+        (answer,) = store.record([again], model.provenance)
+        found = explain(model, answer.image or 0, store=store)
+    assert found.given is not None
+    assert found.given.taught
+    assert found.answer.category == alone.category
+    assert found.answer.confidence == pytest.approx(alone.confidence)
 
 
 def test_looking_changes_nothing() -> None:

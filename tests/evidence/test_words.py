@@ -126,5 +126,7 @@ def test_the_answer_that_was_given_is_told_as_it_was(changed: dict[str, Any], sa
 
 
 def test_today_leaves_out_what_an_image_taught_itself() -> None:
-    assert asked_again(GIVEN) == "Asked again today:"
-    assert asked_again(replace(GIVEN, taught=True)) == "Asked again today, without what it taught itself:"
+    answer, taught = answered("ant"), replace(GIVEN, taught=True)
+    assert asked_again(GIVEN, answer) == "Asked again today:"
+    assert asked_again(taught, answer) == "Asked again today, without what it taught itself:"
+    assert asked_again(taught, replace(answer, decided_by="person")) == "Asked again today:"

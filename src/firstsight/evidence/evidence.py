@@ -64,7 +64,7 @@ class Given:
     runner_up: str | None
     now: str  # the category it is in today
     now_new: bool
-    taught: bool  # whether that one learned from it; what would be answered today leaves that out
+    taught: bool  # whether a category learned from this picture; what would be answered today leaves that out
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def explain(
         image=subject.called,
         pixels=subject.pixels,
         answer=answer,
-        sentence=said if given is None else f"{given_sentence(given)} {asked_again(given)} {said}",
+        sentence=said if given is None else f"{given_sentence(given)} {asked_again(given, answer)} {said}",
         kind=points.kind,
         similar=similar,
         sums=sums,

@@ -42,18 +42,25 @@ def given_to(view: View, number: int) -> Given:
         runner_up=view.name_of(event.runner_up) if event.runner_up else None,
         now=view.name_of(now),
         now_new=not catalogue.categories[now].known,
-        taught=view.register.learns and catalogue.lesson(number),
+        taught=view.register.learns and bool(_lessons(view, number)),
     )
 
 
 def without(view: View, number: int) -> Register:
-    """The register as if it had not learned from an image, where it can forget one: else it is sure of itself."""
-    register = view.register
-    if not (register.learns and register.unlearns and view.catalogue.lesson(number)):
+    """The register as if it had not learned from a picture, where it can forget one: else it is sure of itself."""
+    register, lessons = view.register, _lessons(view, number)
+    if not (register.learns and register.unlearns and lessons):
         return register
     other = register.copy()
-    other.unlearn(register.feature_from(view.assigned(number).feature), view.catalogue.home(number))
+    for each in lessons:
+        other.unlearn(register.feature_from(view.assigned(each).feature), view.catalogue.home(each))
     return other
+
+
+def _lessons(view: View, number: int) -> list[int]:
+    """The times that the picture of an image came and its category learned from it."""
+    same = {number, *view.with_content(view.assigned(number).content)}
+    return sorted(each for each in same if view.catalogue.lesson(each))
 
 
 def fellows(view: View, category: str, feature: NDArray[Any], but: int | None) -> tuple[Fellow, ...]:

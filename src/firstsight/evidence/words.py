@@ -61,9 +61,10 @@ def briefly(confidence: float | None, by_person: bool, runner_up: str | None) ->
     return ", ".join([*sure, *([f"next {runner_up}"] if runner_up else [])])
 
 
-def asked_again(given: Given) -> str:
+def asked_again(given: Given, answer: Assignment) -> str:
     """What the answer of today is preceded by."""
-    return f"Asked again today{', without what it taught itself' if given.taught else ''}:"
+    left_out = given.taught and answer.decided_by == "rule"
+    return f"Asked again today{', without what it taught itself' if left_out else ''}:"
 
 
 def day(time: str) -> str:
