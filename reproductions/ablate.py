@@ -28,12 +28,14 @@ from features import Part, load
 from firstsight.core.accuracy import strict_accuracy
 from firstsight.core.protocols import CONFIRMED
 from firstsight.core.threads import one_thread
-from firstsight.methods.firstsight import calibration, discriminant, space
-from firstsight.methods.firstsight.calibration import TEACHING, Trial, best_concentration
+from firstsight.methods.firstsight import discriminant, space
+from firstsight.methods.firstsight import trial as one_trial
+from firstsight.methods.firstsight.calibration import TEACHING, best_concentration
 from firstsight.methods.firstsight.decision import DIMENSIONS, even
 from firstsight.methods.firstsight.discriminant import Floats, Labels, Projection, category_means, fit_projection
 from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.space import Space, fit_space
+from firstsight.methods.firstsight.trial import Trial
 from firstsight.methods.simulation import random_thirds, simulated
 from firstsight.reproduce.provenance import provenance
 
@@ -68,9 +70,9 @@ def variants(support: Part, once: Part | None) -> dict[str, Variant]:
         "no square root": Variant(raw / np.linalg.norm(raw, axis=1, keepdims=True)),
         # where means do not differ every basis is as good to `eigh`, and rounding picks one
         "LAPACK's basis where labels say nothing": Variant(features, instead=(discriminant, "TELLING", 0.0)),
-        "only where known categories differ": Variant(features, instead=(calibration, "fit_space", leading)),
+        "only where known categories differ": Variant(features, instead=(one_trial, "fit_space", leading)),
         "W of left out categories alone": Variant(features, instead=(space, "_also_of_seen", unchanged)),
-        "spread of what was fitted on": Variant(features, instead=(space, "_held_out", fitted_on)),
+        "spread of what was fitted on": Variant(features, instead=(space, "_in_turn", fitted_on)),
         "no prior": Variant(features, prior=NO_PRIOR),
         "a mean believed as it is": Variant(features, spread={"trusted": most}),
         "categories learn on": Variant(features, spread={"enough": np.inf}),
@@ -96,16 +98,16 @@ def unchanged(within: Floats, *_: Any) -> Floats:
     return within
 
 
-def fitted_on(
-    features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats], parts: space._Parts
-) -> space._LeftOut:
+def fitted_on(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats]) -> list[space.LeftOut]:
     """The sums over categories left out, taken over those that the projection was fitted on."""
     projected = fit_projection(features, labels, axes_of(features))(features)
     centres, counts = category_means(projected, labels), np.bincount(labels)
     count = len(counts)
     scatter = np.square(projected - centres[labels]).sum(axis=0)
     means = np.square(centres).sum(axis=0) * count / (count - 1)  # they lie around their own mean
-    return space._LeftOut(scatter, len(labels) - count, means, count, float((1 / counts).mean()), led=True)
+    parts = space.Parts.of(labels, projected.shape[1])
+    share = float((1 / counts).mean())
+    return [space.LeftOut(parts, scatter, len(labels) - count, means, count, share, led=True)]
 
 
 @one_thread()

@@ -12,7 +12,7 @@ from PIL import Image
 
 import firstsight
 from firstsight.checks import check_discoverer
-from firstsight.core.errors import ImageError, StoreError
+from firstsight.core.errors import ImageError, SettingsError, StoreError
 from firstsight.data.folder import walk
 from firstsight.encode.many import GROUP
 from firstsight.model.model import Model
@@ -139,3 +139,12 @@ def test_a_group_is_recorded_before_its_first_answer_is_given(model: Model, imag
     whole = fresh(model)
     list(whole.discover_many(images[:GROUP]))
     assert discoverer.predict_one(images[-1]) == whole.predict_one(images[-1])
+
+
+def test_what_is_no_list_is_refused_at_once(model: Model) -> None:
+    discoverer = fresh(model)
+    with pytest.raises(SettingsError, match="errors is 'banana'; allowed: raise, yield"):
+        discoverer.predict_many([], errors="banana")  # type: ignore[call-overload]
+    for given in ("photos/a.jpg", Path("photos/a.jpg")):
+        with pytest.raises(SettingsError, match=r"images are 'photos/a.jpg', not a list"):
+            discoverer.discover_many(given)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment
-from firstsight.core.errors import ImageError, ModelError
+from firstsight.core.errors import ImageError, ModelError, SettingsError
 from firstsight.core.protocols import Discovering, Register
 from firstsight.core.threads import one_thread
 from firstsight.data.ahead import ahead, or_error
@@ -131,7 +131,7 @@ class Discoverer:
     def predict_many(self, images: Iterable[Given], errors: Literal["yield"]) -> AnswersOrErrors: ...
     def predict_many(self, images: Iterable[Given], errors: str = "raise") -> AnswersOrErrors:
         """`predict_one` of every image, in groups. A bad image is raised, or yielded as its error in its place."""
-        return self._many(images, errors, self._predict, once=False)
+        return self._many(_several(images, errors), errors, self._predict, once=False)
 
     @overload
     def discover_many(self, images: Iterable[Given], errors: Literal["raise"] = "raise") -> Answers: ...
@@ -139,7 +139,7 @@ class Discoverer:
     def discover_many(self, images: Iterable[Given], errors: Literal["yield"]) -> AnswersOrErrors: ...
     def discover_many(self, images: Iterable[Given], errors: str = "raise") -> AnswersOrErrors:
         """`discover_one` of every image, likewise. A group is kept before the first of its answers is given."""
-        return self._many(images, errors, self._discover, self.once)
+        return self._many(_several(images, errors), errors, self._discover, self.once)
 
     def _many(self, images: Iterable[Given], errors: str, decide: Decide, once: bool) -> AnswersOrErrors:
         """Images are read and encoded a little ahead, each in its own time, and decided in groups, in turn."""
@@ -256,3 +256,13 @@ def _is_good(each: PreparedOrError) -> bool:
 def _as_feature(given: Given) -> Prepared:
     values, content, name = read_feature(given)
     return Prepared(name, content, given=values)
+
+
+def _several(images: Iterable[Given], errors: str) -> Iterable[Given]:
+    """Images as given; refused at once, not with the first answer, where they are one, or errors are dealt with so."""
+    if errors not in ("raise", "yield"):
+        raise SettingsError(f"errors is {errors!r}; allowed: raise, yield")
+    if isinstance(images, (str, bytes, os.PathLike)):
+        one = "bytes" if isinstance(images, bytes) else repr(str(images))
+        raise SettingsError(f"images are {one}, not a list", "give a list, or use predict_one or discover_one")
+    return images

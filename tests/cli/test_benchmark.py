@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from test_commands import firstsight, refused
 
+from firstsight.core.settings import ImageSettings, specs_of
 from firstsight.data import benchmarks
 from firstsight.data.benchmarks import Benchmark
 from firstsight.data.folder import read_folder
@@ -34,6 +35,13 @@ def flags(moths: Path, tiny: dict[str, Any], monkeypatch: pytest.MonkeyPatch) ->
 def plain_flags(flags: list[str]) -> list[str]:
     """The same for methods without codes, to which what is of codes means nothing."""
     return [flag for flag in flags if not flag.startswith(("--hash-hidden", "--feature-dim"))]
+
+
+def _without_training(flags: list[str]) -> list[str]:
+    """Without what means nothing to a method that trains nothing."""
+    meant = {f"--{name.replace('_', '-')}" for name in specs_of(ImageSettings)}
+    meant |= {"--data", "--root", "--device"}
+    return [flag for i, flag in enumerate(flags) if flag.split("=")[0] in meant or (i and flags[i - 1] in meant)]
 
 
 def kept(folder: Path) -> dict[str, RunResult]:
@@ -193,7 +201,27 @@ def test_rules_and_streams_without_new_images(
     result = firstsight(*folder, "--seeds", 1, "--orders", 2, "--out", tmp_path / "all-known")
     assert result.returncode == 0, result.stderr
     assert "/-" in result.stderr
-    assert " - |" in (tmp_path / "all-known" / "folder.md").read_text()
+    assert " - |" in (tmp_path / "all-known" / "stream.md").read_text()
+
+
+def test_only_what_is_asked_for_is_run(plain_flags: list[str], tmp_path: Path) -> None:
+    own = ["--out", tmp_path, "--methods", "ncm", "--seeds", 1, "--orders", 2]
+    result = firstsight("benchmark", *_without_training(plain_flags), *own, "--only")
+    assert result.returncode == 0, result.stderr
+    assert "ncm, seed 0: encoding the stream" in result.stderr
+    assert list(kept(tmp_path)) == ["mini-ncm-seed0"]
+
+
+def test_rows_nobody_asked_for_do_not_pin_the_others(plain_flags: list[str], tmp_path: Path) -> None:
+    own = ["--out", tmp_path, "--methods", "ncm", "--seeds", 1, "--orders", 2]
+    assert firstsight("benchmark", *plain_flags, *own).returncode == 0
+    other = [flag for flag in plain_flags if not flag.startswith("--epochs")]
+    again = firstsight("benchmark", *other, "--epochs", 2, *own)
+    assert again.returncode == 0, again.stderr
+    assert "made with epochs 1; now it is 2" in again.stderr
+    refused(
+        2, "made with epochs 1", "benchmark", *other, "--epochs", 2, *own[:2], "--methods", "closed-set-ce", *own[4:]
+    )
 
 
 def test_what_cannot_be_run_is_refused(flags: list[str], tmp_path: Path) -> None:

@@ -42,8 +42,18 @@ def categories(register: Path, *arguments: object) -> Result:
 
 
 def listed(register: Path, *arguments: object) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(categories(register, *arguments, "--json").stdout)
+    content: Any = json.loads(categories(register, *arguments, "--json").stdout)
+    rows: list[dict[str, Any]] = content["categories"] if isinstance(content, dict) else content
     return rows
+
+
+def test_the_list_says_how_many_categories_there_may_be(register: Path) -> None:
+    """A method that has not learned how found categories relate to true ones counts those that are no guess."""
+    shown, rows = categories(register, "list"), listed(register, "list")
+    content = json.loads(categories(register, "list", "--json").stdout)
+    known, sure = sum(row["known"] for row in rows), sum(not row["tentative"] for row in rows)
+    assert content["number"] == {"estimate": sure, "low": None, "high": None, "certain": known}
+    assert f"estimate of what is there: {sure} categories" in shown.stderr
 
 
 def test_the_next_run_goes_on_where_the_last_one_ended(sure_model: Path, swatches: Path, tmp_path: Path) -> None:

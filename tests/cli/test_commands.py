@@ -64,7 +64,7 @@ def test_fit_says_how_it_came_out_and_what_is_next(fitted: tuple[Path, str]) -> 
     out, said = fitted
     assert "4 categories, 24 images" in said
     assert "closest pair" in said
-    assert "of the support within" in said
+    assert "of the images it learned from lie within" in said
     assert f"firstsight discover {out}" in said
 
 

@@ -83,7 +83,7 @@ def test_a_register_has_a_gallery_too(sure_model: Path, swatches: Path, tmp_path
     assert f"wrote {out}" in result.stderr
     assert file.read_bytes() == before
     page = read_page(out.read_bytes(), scripted=True)
-    listed = json.loads(firstsight("categories", file, "list", "--json").stdout)
+    listed = json.loads(firstsight("categories", file, "list", "--json").stdout)["categories"]
     assert {each["id"] for each in page.all("section", "category")} == {f"c-{each['id']}" for each in listed}
     refused(3, "exists already", "categories", file, "gallery", "--out", out)
     refused(2, "allowed: .html", "categories", file, "gallery", "--out", tmp_path / "found.pdf")

@@ -70,7 +70,7 @@ def test_herbarium19_has_numbered_folders(inside: str, name: str, tmp_path: Path
 def test_a_folder_has_its_categories_in_name_order_or_the_lists(tmp_path: Path) -> None:
     root = pictures(tmp_path / "own", "b/1.jpg", "a/1.jpg", "c/deep/1.jpg")
     of, data = open_data("folder", root)
-    assert (of.name, data.categories) == ("folder", ("a", "b", "c"))
+    assert (of.name, data.categories) == ("own", ("a", "b", "c"))
     assert (of.known, of.unknown) == ((0, 1), (2,))
     of, _ = open_data("folder", root, known=listing(tmp_path / "known.txt", ["c"]))
     assert (of.known, of.unknown) == ((2,), (0, 1))
@@ -78,16 +78,26 @@ def test_a_folder_has_its_categories_in_name_order_or_the_lists(tmp_path: Path) 
     assert (data.categories, data.names) == (("c", "a"), ("c/deep/1.jpg", "a/1.jpg"))
 
 
+@pytest.mark.parametrize(
+    ("folder", "name"), [("My Birds!", "my-birds"), ("cub", "folder-cub"), ("inat", "folder-inat")]
+)
+def test_a_folder_is_called_by_its_name_unless_another_data_set_is(folder: str, name: str, tmp_path: Path) -> None:
+    root = pictures(tmp_path / folder, "a/1.jpg", "b/1.jpg")
+    assert open_data("folder", root)[0].name == name
+
+
 @pytest.mark.parametrize("name", ["imagenet100", "herbarium19", "folder"])
 def test_a_pack_of_listed_data_is_that_data_again(name: str, tmp_path: Path) -> None:
     root = pictures(tmp_path / "x", *IMAGENET)
     some = listing(tmp_path / "some.txt", ["n03", "n01"])
-    same_again(open_data(name, root, some), tmp_path / "some.tar", name)
-    write_pack(open_data("folder", root)[1], tmp_path / "whole.tar", 64, Silent())
-    (of, data), (again, packed) = open_data(name, root, some), open_data(name, tmp_path / "whole.tar", some)
+    same_again(open_data(name, root, some), tmp_path / "x.tar", name)
+    whole = tmp_path / "whole" / "x.tar"
+    whole.parent.mkdir()
+    write_pack(open_data("folder", root)[1], whole, 64, Silent())
+    (of, data), (again, packed) = open_data(name, root, some), open_data(name, whole, some)
     assert split_of(again, packed) == split_of(of, data)  # a pack of more, restricted by the list
     with pytest.raises(DataError, match=r"no images of 1 of the 2 categories .*, such as n99"):
-        open_data(name, tmp_path / "whole.tar", listing(tmp_path / "bad.txt", ["n01", "n99"]))
+        open_data(name, whole, listing(tmp_path / "bad.txt", ["n01", "n99"]))
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 from firstsight.core.errors import ModelError, SettingsError
-from firstsight.encode import backbones
-from firstsight.encode.backbones import SHORTCUTS, build, lite2_weights, split
+from firstsight.encode import backbones, hub
+from firstsight.encode.backbones import SHORTCUTS, build, check_weights, lite2_weights, split
 from firstsight.encode.weights import read_weights
 
 CASES = [
@@ -102,10 +102,32 @@ def test_an_unknown_backbone_names_the_shortcuts() -> None:
         build("resnet51", 224, 1)
 
 
-def test_a_failed_download_says_how_to_pass_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    def offline(*_: Any, **__: Any) -> None:
-        raise OSError("no route to host")
+def offline(*_: Any, **__: Any) -> None:
+    raise OSError("no route to host")
 
+
+def test_a_hub_that_cannot_be_reached_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("its client would try for a minute")
+
+    monkeypatch.setattr(hub, "try_to_load_from_cache", lambda *_: None)
+    monkeypatch.setattr(hub, "get_hf_file_metadata", offline)
+    monkeypatch.setattr(timm, "create_model", never)
+    with pytest.raises(ModelError, match="could not be downloaded: no route to host") as caught:
+        build("dino-vitb16", 224, 1)
+    assert "firstsight[lite2]" in caught.value.remedy
+
+
+def test_weights_that_are_here_already_need_no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "get_hf_file_metadata", offline)
+    check_weights("dino-vitb16", weights="some.safetensors")
+    check_weights("efficientnet-lite2")
+    monkeypatch.setattr(hub, "try_to_load_from_cache", lambda *_: "model.safetensors")
+    check_weights("dino-vitb16")
+
+
+def test_a_failed_download_says_how_to_pass_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "check_reachable", lambda *_: None)
     monkeypatch.setattr(timm, "create_model", offline)
     with pytest.raises(ModelError, match="could not be downloaded: no route to host") as caught:
         build("dino-vitb16", 224, 1)

@@ -118,11 +118,22 @@ def test_it_reports_how_it_came_out_and_discovers_or_not(name: str) -> None:
     made = decision_of(name).fit(support, own_settings(name))
     report = made.report(support.features, support.labels)
     assert report["lines"]
-    assert 0 <= report["support_within_radius"] <= 1
+    assert all(0 <= share <= 1 for name, share in report.items() if name.startswith("support_within"))
     json.dumps(report)  # as a model folder keeps it
     answers = list(made.register().assign_many(made.transform(stream)))
     assert any(answer.created for answer in answers) == made.discovers
     assert not any(answer.created for answer in made.closed_set().assign_many(made.transform(stream)))
+
+
+def test_known_categories_that_fell_together_are_said() -> None:
+    """Of four categories two have one code: a collapse nobody would see in how well the centres fit."""
+    centres = np.array([[1, 1, 1], [1, -1, 1], [1, -1, 1], [-1, -1, -1]], dtype=np.float32)
+    made = CodeDecision(names=("a", "b", "c", "d"), centres=centres, minimum_distance=1, reach=0, rule="nearest")
+    report = made.report(centres, np.arange(4))
+    assert report["centres_alone"] == 2
+    assert report["lines"][-1].startswith("warning: 2 of 4 known categories share their code")
+    apart = replace(made, centres=np.where(np.arange(4)[:, None] == 2, -centres, centres))
+    assert not any("share their code" in line for line in apart.report(apart.centres, np.arange(4))["lines"])
 
 
 @pytest.mark.parametrize("name", ON_THE_FLY)

@@ -36,7 +36,10 @@ def fitted(features: NDArray[Any], labels: NDArray[np.int64]) -> Firstsight:
 def test_the_smallest_support_sets_give_numbers(categories: int, images: int) -> None:
     features, labels = clouds(categories, images)
     decision = fitted(features, labels)
-    assert decision.report(features.astype(np.float32), labels)["support_within_radius"] == 1
+    assert np.isfinite(decision.concentration)
+    known = decision.register().assign_many(decision.transform(features.astype(np.float32))).category
+    assert known.tolist() == labels.tolist()
+    assert decision.report(features.astype(np.float32), labels)["lines"]
 
 
 def test_a_simulated_stream_teaches_half_and_keeps_the_new_ones_away() -> None:
@@ -103,6 +106,8 @@ def test_images_are_alike_in_the_dimensions_that_tell_categories() -> None:
         sharpness=1.0,
         counts=np.zeros(2),
         sums=np.zeros((2, 2)),
+        counting=np.zeros(0),
+        outlook=np.zeros(0),
     )
     one, other = np.array([[1, 25]], dtype=np.float32), np.array([[1, -25]], dtype=np.float32)  # roots 1 and 5
     assert plain.similarity(one, other).item() == pytest.approx(1)

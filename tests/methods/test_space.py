@@ -17,7 +17,7 @@ from firstsight.methods.firstsight.discriminant import (
     principal_axes,
 )
 from firstsight.methods.firstsight.prior import PRIOR
-from firstsight.methods.firstsight.space import _Parts, fit_space
+from firstsight.methods.firstsight.space import Parts, fit_space
 
 
 def test_a_projection_makes_categories_round_and_puts_them_at_the_origin() -> None:
@@ -104,7 +104,7 @@ def test_what_was_never_measured_is_believed() -> None:
 
 def test_dimensions_correspond_part_by_part() -> None:
     """Of a projection with 1 leading, 2 informed and 2 other dimensions to one with 2, 4 and 1."""
-    fewer, here = _Parts(1, 3, 5), _Parts(2, 6, 7)
+    fewer, here = Parts(1, 3, 5), Parts(2, 6, 7)
     found = here.from_fewer(np.array([9.0, 5, 4, 1, 3]), fewer)
     assert found.tolist() == [9, 9, 5, 5, 4, 4, 2]  # 2: the mean of those nobody can tell apart
 

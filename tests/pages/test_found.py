@@ -12,6 +12,7 @@ from PIL import Image
 
 from colours import colour_model, painted
 from firstsight import Discoverer, Store
+from firstsight.core.number import Number
 from firstsight.data.images import read
 from firstsight.evidence.overview import Found, Overview, overview
 from firstsight.model.examples import Examples
@@ -23,6 +24,7 @@ from firstsight.store.suggest import Suggestion
 from firstsight.store.views import Member, Summary
 from webpage import Element, read_page
 
+NUMBER = Number(certain=1, more=2, low=1, high=4)
 NASTY = '"><script>alert("x")</script> & Söhne \udcff\x1b'
 
 
@@ -72,7 +74,7 @@ def register(pictures: list[Path], name: str = "moth") -> Overview:
     )
     merge = Suggestion("new-2", "new-1", 3.0, "centres 1 apart")
     split = SplitSuggestion("new-1", (3, 5), (2, 4, 6, 7), 0.8, 9.0, "they lie apart")
-    return Overview("my moths.db", 30, True, found, (merge,), (split,))
+    return Overview("my moths.db", 30, True, found, (merge,), (split,), NUMBER)
 
 
 def page(found: Overview) -> Element:
@@ -82,6 +84,7 @@ def page(found: Overview) -> Element:
 def test_every_category_with_founder_size_time_and_neighbour(pictures: list[Path]) -> None:
     whole = page(register(pictures))
     assert whole.one("h1").text == "What was found in my moths.db"
+    assert "In truth there may be about 3 categories (90 %: 2 to 5)." in [each.text for each in whole.all("p")]
     moth, alone, ant = whole.all("section", "category")
     assert [each["id"] for each in (moth, alone, ant)] == ["c-new-1", "c-new-2", "c-ant"]
     assert [kind for each in (moth, alone, ant) for kind in each.kinds[1:2]] == ["new", "tentative", "known"]
@@ -110,7 +113,7 @@ def test_unsure_images_stand_apart_the_least_sure_first(pictures: list[Path]) ->
 
 def test_what_a_person_says_is_said(pictures: list[Path]) -> None:
     members = [member(2, pictures[0]), member(3, pictures[1], None, by_person=True)]
-    found = Overview("r.db", 3, True, (category("new-1", "moth", members),), (), ())
+    found = Overview("r.db", 3, True, (category("new-1", "moth", members),), (), (), NUMBER)
     assert [each.text for each in page(found).all("figure")] == ["2 90% sure", "3 a person says so"]
 
 
@@ -156,7 +159,7 @@ def test_names_change_nothing_but_text(pictures: list[Path]) -> None:
 def test_ids_are_places_on_the_page_whatever_they_are(pictures: list[Path]) -> None:
     ant = category(NASTY, NASTY, [], known=True)
     other = category("new-1", "new-1", [member(2, pictures[0])], nearest=NASTY)
-    whole = page(Overview("r.db", 3, True, (ant, other), (), ()))
+    whole = page(Overview("r.db", 3, True, (ant, other), (), (), NUMBER))
     places = {each["id"] for each in whole.all("section", "category")}
     assert {each["href"][1:] for each in whole.all("a")} <= places
     assert all(each.isascii() and " " not in each for each in places)
@@ -166,7 +169,7 @@ def test_support_images_show_what_known_categories_were_taught_by(pictures: list
     model, numbers = colour_model(), np.arange(6)
     kept = Examples(numbers // 3, numbers, numbers // 3, numbers)
     model.examples = kept.with_pictures(lambda i: painted((40 * i, 0, 0)))
-    found = Overview("r.db", 0, True, (category("red", "red", [], known=True),), (), ())
+    found = Overview("r.db", 0, True, (category("red", "red", [], known=True),), (), (), NUMBER)
     red = read_page(found_page(found, model), scripted=True).one("section", "category")
     assert red.one("h4").text == "Taught by"
     assert len(red.all("img")) == 3

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import firstsight
 from clouds import clouds
 from firstsight.core.errors import DataError, ImageError, ModelError, SettingsError
 from firstsight.core.files import digest
+from firstsight.core.protocols import Silent
 from firstsight.data.images import describe
 from firstsight.discoverer import Discoverer
 from firstsight.model.folder import load_model
@@ -122,6 +125,7 @@ X, Y = clouds(3, 4)
         (X[None], Y, r"features have shape \(1, 12, 12\)"),
         (X[:, :0], Y, r"features have shape \(12, 0\)"),
         (X[:-1], Y, "there are 11 features and 12 labels"),
+        (X, "antantbeebee", "labels are a text, not a list"),
         (X[:0], Y[:0], "there are 0 categories"),
         (X, np.zeros(12), "there are 1 categories"),
         (np.where(X[0, 0] == X, np.nan, X), Y, "not finite numbers"),
@@ -131,8 +135,8 @@ X, Y = clouds(3, 4)
         ([[1.0, 2.0], [3.0]], ["a", "b"], "features are not numbers"),
         (None, Y, "features"),
     ],
-    ids=["one", "three dimensions", "no width", "a label too many", "none", "one category", "nan", "inf", "too large",
-         "text", "ragged", "nothing"],
+    ids=["one", "three dimensions", "no width", "a label too many", "a text", "none", "one category", "nan", "inf",
+         "too large", "text", "ragged", "nothing"],
 )  # fmt: skip
 @pytest.mark.filterwarnings("error")
 def test_what_cannot_be_fitted_is_said_so(features: Any, labels: Any, message: str, tmp_path: Path) -> None:
@@ -256,3 +260,27 @@ def test_a_decision_whose_parts_do_not_fit_is_no_model(name: str, change: Any, t
     sums.write_text(json.dumps({**json.loads(sums.read_text()), file.name: digest(file)}))
     with pytest.raises(ModelError, match="is no model this release can read"):
         load_model(tmp_path / "m")
+
+
+def test_a_model_is_shown_in_one_line() -> None:
+    model = firstsight.fit_features(X, Y)
+    assert repr(model) == f"<Model: firstsight with features of 12, {len(model.names)} categories, 12 images>"
+
+
+def test_fitting_says_how_far_it_is() -> None:
+    features = np.random.default_rng(0).normal(size=(40, 6)) + np.repeat(np.eye(4, 6) * 9, 10, axis=0)
+    seen: dict[str, list[int]] = {}
+
+    class Watching(Silent):
+        @contextmanager
+        def task(self, what: str, total: int) -> Iterator[Callable[[], None]]:
+            seen[what] = [total, 0]
+
+            def advance() -> None:
+                seen[what][1] += 1
+
+            yield advance
+
+    firstsight.fit_features(features, np.repeat(list("abcd"), 10), progress=Watching())
+    total, done = seen["trying it out"]
+    assert done == total > 0

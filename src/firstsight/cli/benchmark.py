@@ -41,6 +41,9 @@ def benchmark(
     known_classes: Annotated[
         Path | None, typer.Option(help="The known categories, one per line; else the first half.", metavar="FILE")
     ] = None,
+    only: Annotated[
+        bool, typer.Option("--only", help="Only these methods, without the two rows that stand beside them.")
+    ] = False,
     jobs: Annotated[int, typer.Option(help="Trainings at a time that share the device.", min=1, max=64)] = 1,
     ledger: Annotated[
         Path | None, typer.Option(help="Append a line about every run to this file.", metavar="FILE.jsonl")
@@ -52,6 +55,7 @@ def benchmark(
     """Train and score methods on a benchmark's split, and print the table beside the paper's figures.
 
     Runs that are in the folder already are not repeated; the table has all of them. Settings given here are for all.
+    A classifier that never discovers and k-means told the number are run too, unless --only is given.
     """
     configure(quiet, verbose)
     lengths = _numbers(bits)
@@ -61,19 +65,20 @@ def benchmark(
     from firstsight.reproduce.benchmark import Harness
     from firstsight.reproduce.benchmark import benchmark as run_all
     from firstsight.reproduce.run_files import read_results
-    from firstsight.reproduce.runs import runs
+    from firstsight.reproduce.runs import ALWAYS, runs
     from firstsight.reproduce.tables.benchmark import HEADER, write_tables
     from firstsight.reproduce.tables.lines import lines
 
     names = [name.strip() for name in methods.split(",")]
-    runs(data, names, lengths, seeds)  # a method that does not exist is refused before the data is read
+    beside = [name for name in ALWAYS if name not in names and not only]
+    runs(data, names, lengths, seeds, beside=beside)  # a method that does not exist is refused before the data is read
     of, images = open_data(data, root, classes, known_classes)
     bars = Bars()
     for text in images.left_out:
         bars.note(text)
-    wanted = runs(of.name, names, lengths, seeds, known)
+    wanted = runs(of.name, names, lengths, seeds, known, beside)
     drawn = split_of(of, images, share=known, stratified=stratified) if split is None else Split.load(split)
-    harness = Harness(target, given, ledger, orders, device=device, jobs=jobs, progress=bars)
+    harness = Harness(target, given, ledger, orders, device=device, jobs=jobs, beside=beside, progress=bars)
     lacking: ProcessDied | None = None
     try:
         for count, result in enumerate(run_all(wanted, drawn, images, harness), start=1):

@@ -32,11 +32,13 @@ from firstsight.core.errors import SettingsError
 
 if TYPE_CHECKING:
     from firstsight.store import events, export, reconsider, suggest, views
+    from firstsight.store import number as numbers
     from firstsight.store import store as stores
     from firstsight.store.draft import Draft
 else:
-    events, export, reconsider, suggest, views, stores = (
-        lazy(f"firstsight.store.{name}") for name in ("events", "export", "reconsider", "suggest", "views", "store")
+    events, export, numbers, reconsider, suggest, views, stores = (
+        lazy(f"firstsight.store.{name}")
+        for name in ("events", "export", "number", "reconsider", "suggest", "views", "store")
     )
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
@@ -68,9 +70,10 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     """All categories: id, name, known or new, how many images, how many of them placed by people."""
     with _reading(context) as store:
         view = store.view()
-        found = views.summaries(view)
+        found, number = views.summaries(view), numbers.number_of_categories(view)
     if as_json:
-        return print_json([{**asdict(each), "tentative": each.tentative} for each in found])
+        listed = [{**asdict(each), "tentative": each.tentative} for each in found]
+        return print_json({"number": number.as_json(), "categories": listed})
     grid = Grid("id", "name", "")
     for column in ("images", "by people"):
         grid.add_column(column, justify="right")
@@ -86,6 +89,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     tentative = f" ({guesses} tentative)" if guesses else ""
     as_of = f"radius {view.radius:g}, {view.last} events"
     say(f" {images} images in {len(found)} categories, {new} new{tentative}; {as_of}")
+    say(f" estimate of what is there: {number}")
     return None
 
 

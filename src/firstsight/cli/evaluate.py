@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,7 +64,8 @@ def table(result: Evaluation) -> Grid:
     """All/Old/New in per cent with the deviation over orders, the categories found, and what accuracy does not say."""
     title = f"{result.images} images of {result.true_categories} categories, {result.known_images} of known ones"
     grid = Grid("order", title=title, title_justify="left", padding=(0, 1, 0, 0))
-    grid.caption = "k-means sees the whole stream at once and is told how many categories there are"
+    told = "k-means sees the whole stream at once and is told how many categories there are"
+    grid.caption = f"{told}\n{estimated(result)}"
     grid.caption_justify = "left"
     for column in ("All", "Old", "New", "found", "named", "births", "NMI", "ARI"):
         grid.add_column(column, justify="right")
@@ -75,3 +77,10 @@ def table(result: Evaluation) -> Grid:
             *row.more(),
         )
     return grid
+
+
+def estimated(result: Evaluation) -> str:
+    """How many categories there are by the register's own account, with those known that did not come."""
+    row = result.rows[0]
+    interval = "" if isnan(row.estimate_low) else f" (90 %: {row.estimate_low:.0f} to {row.estimate_high:.0f})"
+    return f"by its own account, in random orders, there are about {row.estimate:.0f} categories{interval}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -22,16 +22,27 @@ CONFIRMED = 3  # images that make a new category more than a guess
 
 
 @dataclass(frozen=True)
+class HeldOut:
+    """The support set's features by an encoder that was trained on a part of it."""
+
+    features: Features  # (N, D), of all images
+    taught: NDArray[np.int64]  # positions of those it was trained on
+
+
+@dataclass(frozen=True)
 class SupportFeatures:
     """What a decision is fitted on: the support set's features, and which category each is of.
 
-    `centres` are where an encoder put the categories among its features, where it learned that.
+    `centres` are where an encoder put the categories among its features, where it learned that. `held_out` is what
+    others made of the same images that were trained as it was, each without some of them.
     """
 
     features: Features  # (N, D)
     labels: NDArray[np.int64]  # (N,), positions in `names`
     names: tuple[str, ...]
     centres: Features | None = None  # (C, D)
+    held_out: tuple[HeldOut, ...] = ()
+    progress: Progress = field(default_factory=lambda: Silent(), repr=False, compare=False)  # told how far fitting is
 
 
 class Centre(NamedTuple):
@@ -234,6 +245,18 @@ class WeighsPairs(Protocol):
 
     def alike(self) -> Iterator[tuple[str, str, float]]:
         """Pairs of categories that are rather one than two, with the log of that Bayes factor."""
+        ...
+
+
+@runtime_checkable
+class EstimatesNumber(Protocol):
+    """What a register can tell besides, whose method has learned how found categories relate to true ones."""
+
+    def number_of(self, sizes: Sequence[int], certain_images: int) -> tuple[float, float, float] | None:
+        """About how many there are where categories of these sizes were found, and an interval; None: it cannot say.
+
+        `certain_images` are the images in categories that are certain.
+        """
         ...
 
 

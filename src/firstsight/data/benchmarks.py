@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -71,7 +72,8 @@ def open_data(
     ids = known_positions(data, known, classes or root)
     count = len(data.categories)
     reader = partial(listed.read, classes=classes)
-    return Benchmark(listed.name, listed.title, reader, count, tuple(ids), tuple(unknown_of(ids, count))), data
+    name, title = (_named_by(root), root.resolve().name) if listed is FOLDER else (listed.name, listed.title)
+    return Benchmark(name, title, reader, count, tuple(ids), tuple(unknown_of(ids, count))), data
 
 
 def benchmark(name: str) -> Benchmark:
@@ -105,6 +107,13 @@ def split_of(of: Benchmark, data: LabelledImages, share: int = 50, stratified: b
             "the labels are not those of the official download; get it again, and report this if that does not help",
         )
     return made
+
+
+def _named_by(root: Path) -> str:
+    """What a folder's or a pack's results go by: its name in small letters, and no name that another data set has."""
+    plain = re.sub(r"[^\w-]+", "-", root.resolve().name.removesuffix(".tar").casefold()).strip("-")
+    taken = {*BENCHMARKS, *(each.name for each in LISTED)}
+    return f"{FOLDER.name}-{plain}" if not plain or plain in taken or plain.startswith(INAT) else plain
 
 
 def _group(name: str) -> str:

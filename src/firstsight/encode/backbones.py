@@ -16,13 +16,13 @@ from torch import Tensor, nn
 
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.data.images import Preprocess
+from firstsight.encode import hub
 from firstsight.encode.compiler import compiler_when_called
 from firstsight.encode.second_look import TwoLooks
 from firstsight.encode.weights import load_weights, read_weights
 
 with compiler_when_called():
     import timm
-    from huggingface_hub import try_to_load_from_cache
     from timm.models.convnext import ConvNeXt
     from timm.models.efficientnet import EfficientNet
     from timm.models.eva import Eva
@@ -81,7 +81,7 @@ def build(
     else:
         model = _download(name, image_size)
     licence = _licence(model, name, weights)
-    features = int(getattr(model, "head_hidden_size", None) or model.num_features)
+    features = feature_width(model)
     preprocess = _preprocess(model, name, image_size)
     trunk, tail = split(TwoLooks(model) if second_look else model, train_stages)
     return Backbone(trunk, tail, features, preprocess, licence)
@@ -97,8 +97,14 @@ def lite2_weights() -> Path | None:
 
 def cached_weights(name: str) -> bool:
     """Whether the hub's weights of a shortcut were downloaded before."""
-    repository = f"timm/{SHORTCUTS[name].timm_name}"
-    return isinstance(try_to_load_from_cache(repository, "model.safetensors"), str)
+    return hub.cached(SHORTCUTS[name].timm_name)
+
+
+def check_weights(name: str, weights: str | None = None) -> None:
+    """ModelError, at once, where a backbone's weights would have to be downloaded and cannot be."""
+    timm_name = SHORTCUTS[name].timm_name if name in SHORTCUTS else name
+    if weights is None and name != "efficientnet-lite2" and timm.is_model(timm_name.split(".")[0]):
+        hub.check_reachable(name, timm_name)
 
 
 def _create(name: str, image_size: int, **options: Any) -> Any:
@@ -141,17 +147,13 @@ def _fill(model: nn.Module, name: str, weights: str | None) -> None:
 
 
 def _download(name: str, image_size: int) -> Any:
+    check_weights(name)
     try:
         return _create(name, image_size, pretrained=True)
     except SettingsError:
         raise
     except Exception as error:  # the hub's clients raise many kinds, none of them ours
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ModelError(
-            f"the weights of {name} could not be downloaded: {reason}",
-            "check the network, or pass a local file of them with --weights FILE, "
-            "or use --backbone efficientnet-lite2, whose weights come as a package",
-        ) from None
+        raise hub.not_downloaded(name, error) from None
 
 
 def _licence(model: Any, name: str, weights: str | None) -> str:
@@ -176,7 +178,7 @@ def split(model: Any, train_stages: int) -> tuple[nn.Module, nn.Module]:
     model.eval().requires_grad_(False)
     if train_stages == 0:
         return Frozen(model, model.forward), nn.Identity()
-    if isinstance(model, (VisionTransformer, Eva)) and model.cls_token is not None:
+    if is_transformer(model) and model.cls_token is not None:
         rope = _rope(model)
         blocks = _cut(model, "blocks", train_stages)
         tail: nn.Module = TransformerTail(blocks, _take(model, "norm"), rope)
@@ -285,9 +287,30 @@ def _take(model: Any, name: str) -> nn.Module:
 
 
 def _unfreeze_last_groups(model: Any, train_stages: int) -> None:
+    groups = parameters_by_depth(model)
+    for parameter in (each for some in groups[_first(train_stages, len(groups)) :] for each in some):
+        parameter.requires_grad_(True)
+
+
+def parameters_by_depth(model: Any) -> list[list[nn.Parameter]]:
+    """The parameters of a timm model by groups of blocks, the first first; those without a matrix are in none."""
     groups = timm.models.group_parameters(model, model.group_matcher(coarse=True))
     parameters = dict(model.named_parameters())
-    with_weights = [names for _, names in sorted(groups.items()) if any(parameters[n].ndim > 1 for n in names)]
-    for names in with_weights[_first(train_stages, len(with_weights)) :]:
-        for name in names:
-            parameters[name].requires_grad_(True)
+    named = [[parameters[name] for name in names] for _, names in sorted(groups.items())]
+    return [some for some in named if any(each.ndim > 1 for each in some)]
+
+
+def is_transformer(model: Any) -> bool:
+    return isinstance(model, (VisionTransformer, Eva))
+
+
+def whole_model(trunk: nn.Module) -> nn.Module:
+    """The timm model in a trunk that is a whole backbone."""
+    model = trunk.model if isinstance(trunk, Frozen) else trunk
+    inner: nn.Module = model.model if isinstance(model, TwoLooks) else model
+    return inner
+
+
+def feature_width(model: Any) -> int:
+    """How many values a feature of a timm model has."""
+    return int(getattr(model, "head_hidden_size", None) or model.num_features)

@@ -28,6 +28,8 @@ class Learner(nn.Module, ABC):
     decision: ClassVar[type[Decision]]
     learns: ClassVar[bool] = True
     views: ClassVar[int] = 1  # random crops of every image in a step
+    draws: ClassVar[int] = 3  # numbers drawn for each: where to crop and whether to flip, and more for `varied`
+    whole_batches: ClassVar[bool] = False  # True: images that fill no batch wait for the next epoch
     recordable: ClassVar[bool] = True  # False: shapes in its losses depend on the data, so a GPU cannot replay a step
     own_measure: ClassVar[bool] = False  # True: evidence is made of `shown`, compared by `similarity`
     withholds: ClassVar[bool] = False  # True: a fifth of the support set is kept from training
@@ -47,6 +49,10 @@ class Learner(nn.Module, ABC):
     @abstractmethod
     def features(self, stem: Tensor) -> Tensor:
         """One feature per image, from the trunk's output: what a decision is fitted on."""
+
+    def varied(self, stem: Tensor, draws: Tensor) -> Tensor:
+        """What training makes of the trunk's output before it learns from it, by what was drawn beyond crops."""
+        return stem
 
     def forward(self, stem: Tensor) -> Any:
         """What the losses are made of; runs in the precision of training."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, field, fields
 from math import isnan, nan
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.accuracy import Accuracy, separate_accuracy, strict_accuracy
+from firstsight.core.number import Number
 from firstsight.core.protocols import CONFIRMED
 from firstsight.evaluate.metrics import course, growth, mutual_information, rand_index
 
@@ -25,6 +26,7 @@ class Answers:
     again: NDArray[np.int32]  # which would answer at the end of the stream
     named: NDArray[np.bool_] | None = None  # whether it is the known category's own; None where nothing has a name
     founded: NDArray[np.bool_] | None = None  # whether the image founded a category; None where none does
+    number: Number | None = None  # how many categories the register takes it for; None where it is not asked
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Measures:
     rand_index: float
     course: list[float]  # accuracy so far, after every twentieth of the stream
     growth: list[float]  # categories that had answered by then
+    estimate: float = field(default=nan, kw_only=True)  # how many there are, by the register's own account
+    estimate_low: float = field(default=nan, kw_only=True)  # and the interval it gives, where it does
+    estimate_high: float = field(default=nan, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ def measures(answers: Answers) -> Measures:
         rand_index=rand_index(true, category),
         course=course(true, category),
         growth=growth(category),
+        **_estimates(answers.number),
     )
 
 
@@ -106,6 +112,13 @@ def without_nan(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_nan(inner) for inner in value]
     return None if isinstance(value, float) and isnan(value) else value
+
+
+def _estimates(number: Number | None) -> dict[str, float]:
+    """The total and its interval; NaN where there is none."""
+    told = {} if number is None else number.as_json()
+    ends = {"estimate": "estimate", "estimate_low": "low", "estimate_high": "high"}
+    return {name: nan if told.get(key) is None else float(told[key]) for name, key in ends.items()}
 
 
 def _share(marks: NDArray[np.bool_] | None, among: NDArray[np.bool_]) -> float:

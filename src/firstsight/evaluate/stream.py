@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from firstsight.core.accuracy import number, placed
 from firstsight.core.assignments import Assignment
+from firstsight.core.number import Number, estimate
 from firstsight.core.protocols import Answering, AnswersAgain, Features, Progress, Silent
 from firstsight.core.settings import Rule
 from firstsight.core.threads import one_thread
@@ -174,4 +175,11 @@ def answered(register: Answering, features: NDArray[Any], truth: Sequence[str], 
     answers = register.assign_many(features[order])
     again = register.answer_again(features[order]) if isinstance(register, AnswersAgain) else answers.category
     true = number(truth)[1][order]
-    return Answers(true, own >= 0, answers.category, again, answers.category == own, answers.created)
+    told = _number(register, answers.category)
+    return Answers(true, own >= 0, answers.category, again, answers.category == own, answers.created, told)
+
+
+def _number(register: Answering, category: NDArray[np.int32]) -> Number:
+    """How many categories the register takes what it answered for."""
+    sizes = np.bincount(category, minlength=register.known)
+    return estimate(register, sizes[register.known :].tolist(), register.known, int(sizes[: register.known].sum()))

@@ -13,8 +13,10 @@ from math import inf
 
 import numpy as np
 
+from firstsight.core.number import Number
 from firstsight.core.threads import one_thread
 from firstsight.store import views
+from firstsight.store.number import number_of_categories
 from firstsight.store.splits import SplitSuggestion, suggest_splits
 from firstsight.store.suggest import Suggestion, suggest
 from firstsight.store.view import View
@@ -61,6 +63,7 @@ class Overview:
     categories: tuple[Found, ...]  # oldest first
     merges: tuple[Suggestion, ...]  # pairs that may be one, the likeliest first
     splits: tuple[SplitSuggestion, ...]  # categories that may be two, likewise
+    number: Number  # how many categories there may be in truth
 
 
 def overview(view: View, below: float = UNSURE, suggestions: int = SUGGESTIONS) -> Overview:
@@ -76,7 +79,8 @@ def overview(view: View, below: float = UNSURE, suggestions: int = SUGGESTIONS) 
         for summary in views.summaries(view)
     )
     merges, splits = suggest(view, suggestions), suggest_splits(view, suggestions)
-    return Overview(view.name, view.last, view.confident, found, tuple(merges), tuple(splits))
+    number = number_of_categories(view)
+    return Overview(view.name, view.last, view.confident, found, tuple(merges), tuple(splits), number)
 
 
 def _found(

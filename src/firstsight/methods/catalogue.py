@@ -53,7 +53,11 @@ class Method:
     @property
     def fitted_as(self) -> str:
         """The method of a model that this is a variant of; most are themselves."""
-        return "phe" if self.changes else self.name
+        return (
+            next(each.name for each in _ALL if each.implementation == self.implementation)
+            if self.changes
+            else self.name
+        )
 
     def lengths(self, bits: Sequence[int]) -> list[int | None]:
         """Those of these code lengths that it has; one None where they mean nothing to it."""
@@ -81,7 +85,16 @@ _ALL = (
         f"{HERE}.firstsight.decision:Firstsight",
         FirstsightSettings,
         "posterior",
-        "statistics of frozen features",
+        "statistics of features, adapted where that pays",
+        bits="none",
+    ),
+    Method(
+        "firstsight-frozen",
+        f"{HERE}.firstsight.decision:Firstsight",
+        FirstsightSettings,
+        "posterior",
+        "the same, of a backbone as it came",
+        {"adapt": "never"},
         bits="none",
     ),
     Method("phe", PHE, PheSettings, "ball", "Prototypical Hash Encoding", paper=(MAIN, "PHE")),

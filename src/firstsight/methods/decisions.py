@@ -17,6 +17,11 @@ from firstsight.core.settings import Rule
 from firstsight.register.codes import CodeRegister, closed_set
 from firstsight.register.features import FeatureRegister, Metric, closed_set_features
 
+COLLAPSED = (
+    "share their code with another, and no image can tell them apart: train longer (--epochs), in smaller batches "
+    "(--batch-size), or teach more images"
+)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CodeDecision(Decision):
@@ -85,10 +90,16 @@ class CodeDecision(Decision):
         between = pairwise(self.codes)
         asked, closest, below = self.minimum_distance, int(between.min()), int((between < self.minimum_distance).sum())
         within = float((own <= self.radius).mean())
-        reach = f"within {_bits(self.radius)} of its own centre" if self.ball else "has its category's code"
-        lines = [f"centres: closest pair {_bits(closest)} (asked {asked})", f"{within:.0%} of the support {reach}"]
+        reach = f"lie within {_bits(self.radius)} of their own centre" if self.ball else "have their category's code"
+        lines = [
+            f"centres: closest pair {_bits(closest)} (asked {asked})",
+            f"{within:.0%} of the images it learned from {reach}; images to come do worse",
+        ]
         if below:
             lines.append(f"{below} of {len(between)} pairs of centres are closer than asked, and more easily confused")
+        alone = self._alone()
+        if alone < len(self.names):
+            lines.append(f"warning: {len(self.names) - alone} of {len(self.names)} known categories {COLLAPSED}")
         return {
             "lines": lines,
             "minimum_distance": asked,
@@ -97,7 +108,13 @@ class CodeDecision(Decision):
             "pairs_below": below,
             "radius": self.radius,
             "support_within_radius": within,
+            "centres_alone": alone,
         }
+
+    def _alone(self) -> int:
+        """How many known categories have a code that no other has: the others cannot be told apart."""
+        counts = np.unique(self.codes, axis=0, return_counts=True)[1]
+        return int((counts == 1).sum())
 
 
 class ExactCode(CodeDecision):
@@ -149,7 +166,8 @@ class CentreDecision(Decision):
         """How much of the support set its register would call by its name."""
         answers = self.register().assign_many(self.transform(features))
         own = np.mean([answer.category == self.names[i] for answer, i in zip(answers, labels, strict=True)])
-        lines = [f"{own:.0%} of the support is nearest to its own category's centre and within reach of it"]
+        reach = "are nearest to their own category's centre and within reach of it; images to come do worse"
+        lines = [f"{own:.0%} of the images it learned from {reach}"]
         return {"lines": lines, "radius": self.radius, "support_within_radius": float(own)}
 
 

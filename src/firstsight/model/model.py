@@ -32,17 +32,23 @@ class Category:
     support: int
 
 
-@dataclass
+@dataclass(repr=False)
 class Model:
     """A fitted method. Without an encoder it answers features, such as those it was fitted on."""
 
     settings: Any  # of its method
     categories: tuple[Category, ...]
-    decision: Decision = field(repr=False)
-    encoder: TorchEncoder | None = field(default=None, repr=False)
-    report: dict[str, Any] = field(default_factory=dict, repr=False)
+    decision: Decision
+    encoder: TorchEncoder | None = None
+    report: dict[str, Any] = field(default_factory=dict)
     # the support images that stand for what it learned, if it was fitted with them
-    examples: Examples | None = field(default=None, repr=False)
+    examples: Examples | None = None
+
+    def __repr__(self) -> str:
+        """In one line: what it is made of, not what is in it."""
+        images = sum(category.support for category in self.categories)
+        sees = f"features of {self.decision.width}" if self.encoder is None else self.settings.backbone
+        return f"<Model: {self.settings.method} with {sees}, {len(self.categories)} categories, {images} images>"
 
     @property
     def names(self) -> list[str]:

@@ -110,6 +110,7 @@ def found_page(found: Overview, model: Model | None = None, progress: Progress |
         "found.html.j2",
         name=found.name,
         images=len(everyone),
+        number=found.number,
         missing=missing,
         at_once=AT_ONCE,
         merges=[merge_card(found.name, each, by_id) for each in found.merges],

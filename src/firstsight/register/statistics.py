@@ -23,6 +23,7 @@ from firstsight.register.additive import AdditiveRegister
 from firstsight.register.exact import Steps
 from firstsight.register.halves import two_means
 from firstsight.register.learning import LARGEST, Floats, posterior
+from firstsight.register.number import NumberModel
 from firstsight.register.numbers import as_json, as_text, from_json, from_text
 from firstsight.register.stack import Stack
 
@@ -126,8 +127,10 @@ class StatisticsRegister(AdditiveRegister):
         counts: NDArray[Any],
         sums: NDArray[Any],
         radius: float = 0.0,
+        counting: NumberModel | None = None,
     ) -> None:
         self.spread = spread
+        self.counting = counting
         self._first = np.asarray(counts, dtype=np.float64), np.asarray(sums, dtype=np.float64)
         shapes = (len(names),), (len(names), len(spread.within))
         if tuple(each.shape for each in self._first) != shapes or not np.all(self._first[0] >= 0):
@@ -150,6 +153,7 @@ class StatisticsRegister(AdditiveRegister):
             "enough": as_json(spread.enough),
             "counts": as_text(self._first[0]),
             "sums": as_text(self._first[1]),
+            "counting": [] if self.counting is None else self.counting.values(),
         }
 
     @classmethod
@@ -159,7 +163,8 @@ class StatisticsRegister(AdditiveRegister):
         dials = header["concentration"], header["trusted"], header["sharpness"], from_json(header["enough"])
         spread = Spread(within, between, *dials)
         counts, sums = from_text(header["counts"]), from_text(header["sums"]).reshape(-1, len(within))
-        return cls(spread, header["known"], counts, sums, from_json(header["radius"]))
+        counting = NumberModel.from_values(header["counting"])
+        return cls(spread, header["known"], counts, sums, from_json(header["radius"]), counting)
 
     @property
     def counts(self) -> Floats:
@@ -170,6 +175,10 @@ class StatisticsRegister(AdditiveRegister):
     def sums(self) -> Floats:
         """The sum of those features."""
         return self._steps.values(np.array(self._sums)).reshape(len(self.names), -1)
+
+    def number_of(self, sizes: Sequence[int], certain_images: int) -> tuple[float, float, float] | None:
+        """About how many categories those found are, and an interval; None where that was not learned."""
+        return None if self.counting is None else self.counting(sizes, certain_images)
 
     def alike(self) -> Iterator[tuple[str, str, float]]:
         """Pairs of categories that are rather one than two, not both known, with the log of that Bayes factor."""

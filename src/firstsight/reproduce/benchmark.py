@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ class Harness:
     """How runs are made and where their results go.
 
     `changes` are settings for all runs; `jobs` trainings at a time share the device. Without `same_orders` kept
-    results may have been scored in more or fewer of them.
+    results may have been scored in more or fewer of them. Rows of the methods `beside` were not asked for: those that
+    are kept stay, with whatever settings they were trained.
     """
 
     out: Path
@@ -44,6 +45,7 @@ class Harness:
     same_orders: bool = True
     device: str = "auto"
     jobs: int = 1
+    beside: Sequence[str] = ()
     progress: Progress = field(default_factory=Silent)
 
 
@@ -93,7 +95,7 @@ def _results(
         there = file.read()
         kept = [there[run] for run in wanted if run in there]
         for result in kept:
-            _check_same(file.path, result, settings[result.run], now, harness.same_orders)
+            _check_same(file.path, result, settings[result.run], now, harness)
         yield from kept
         missing = [(run, settings[run]) for run in wanted if run not in there]
         if missing:
@@ -119,15 +121,20 @@ def _made(
             yield result
 
 
-def _check_same(path: Path, result: RunResult, settings: Any, made: MadeOf, same_orders: bool) -> None:
-    """Refuse an earlier result that was made otherwise; a setting that there was none of then had its default."""
+def _check_same(path: Path, result: RunResult, settings: Any, made: MadeOf, harness: Harness) -> None:
+    """Refuse an earlier result that was made otherwise; a setting that there was none of then had its default.
+
+    What nobody asked for is only said to be other, so that results that are not trained do not hang on how others are.
+    """
     now = {**settings.as_dict(), **asdict(made)}
     defaults = {name: spec.default for name, spec in specs_of(type(settings)).items()}
     then = {**defaults, **result.settings, **asdict(result.made_of)}
-    differing = [key for key in now if then.get(key) != now[key] and (same_orders or key != "orders")]
-    if differing:
-        key = differing[0]
-        raise SettingsError(
-            f"{path} has {result.run.name}, made with {key} {then.get(key)!r}; now it is {now[key]!r}",
-            "give what it was made with, or choose another --out",
-        )
+    differing = [key for key in now if then.get(key) != now[key] and (harness.same_orders or key != "orders")]
+    if not differing:
+        return
+    key = differing[0]
+    other = f"{path} has {result.run.name}, made with {key} {then.get(key)!r}; now it is {now[key]!r}"
+    if result.run.method in harness.beside and not set(differing) & {each.name for each in fields(made)}:
+        harness.progress.note(f"{other}; it stays as it is, since {result.run.method} was not asked for")
+        return
+    raise SettingsError(other, "give what it was made with, or choose another --out")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,11 +29,11 @@ from firstsight.train.support import Stems
 
 def run_one(task: Task, run: Run, settings: Any, stems: Stems, progress: Progress) -> RunResult:
     """Train, encode the stream once, and score it in every order."""
-    began = time.monotonic()
+    began, progress = time.monotonic(), Named(progress, run)
     model = fit_images(task.support, settings, task.device, progress, task.pixels, stems)
     model.image_encoder.exact = True  # figures depend on no batch
     trained = time.monotonic()
-    features = encode_pixels(model, task.stream)
+    features = encode_pixels(model, task.stream, progress=progress)
     rows = _scored(task, run, model, settings, features)
     looked = inspect(task, model, settings, features, stems, progress) if run.inspected else None
     return RunResult(
@@ -51,6 +52,19 @@ def run_one(task: Task, run: Run, settings: Any, stems: Stems, progress: Progres
         made_by=replace(task.made_by, time=now()),
         inspection=looked,
     )
+
+
+class Named:
+    """Progress of one run among several: whose work it is, is said."""
+
+    def __init__(self, progress: Progress, run: Run) -> None:
+        self._progress, self._name = progress, f"{run.method}, seed {run.seed}"
+
+    def task(self, what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
+        return self._progress.task(f"{self._name}: {what}", total)
+
+    def note(self, text: str) -> None:
+        self._progress.note(f"{self._name}: {text}")
 
 
 def _scored(task: Task, run: Run, model: Model, settings: Any, features: Features) -> dict[str, list[Row]]:

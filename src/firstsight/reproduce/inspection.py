@@ -127,7 +127,7 @@ def _before_training(task: Task, settings: Any, stems: Stems, progress: Progress
     encoder = untrained(settings, task.support, task.device)
     support = Support(task.support.labels, task.pixels, encoder, progress, stems)
     encoder.learner.start(support.central(), support.labels)
-    decision = fit_decision(support_features(support, task.support.categories)[0], settings).decision
+    decision = fit_decision(support_features(support, task.support.categories, progress)[0], settings).decision
     assert isinstance(decision, CodeDecision)
     return _histogram(decision)
 

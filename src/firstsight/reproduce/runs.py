@@ -49,10 +49,18 @@ class Run:
 
 
 def runs(
-    data: str, methods: Sequence[str], bits: Sequence[int], seeds: int, known_share: int = USUAL_SHARE
+    data: str,
+    methods: Sequence[str],
+    bits: Sequence[int],
+    seeds: int,
+    known_share: int = USUAL_SHARE,
+    beside: Sequence[str] = ALWAYS,
 ) -> list[Run]:
-    """All trainings of a table, those that tell most first: every method once before the next seed."""
-    lengths = {name: method(name).lengths(bits) for name in dict.fromkeys([*methods, *ALWAYS])}
+    """All trainings of a table, those that tell most first: every method once before the next seed.
+
+    `beside` are the methods that are in it though nobody asked for them.
+    """
+    lengths = {name: method(name).lengths(bits) for name in dict.fromkeys([*methods, *beside])}
     if lacking := [name for name, some in lengths.items() if not some]:
         raise SettingsError(f"{lacking[0]} has no codes of {', '.join(map(str, bits))} bits", "16, 32 and 64 it has")
     wanted = [Run(data, m, b, s, known_share) for s in range(seeds) for m, some in lengths.items() for b in some]

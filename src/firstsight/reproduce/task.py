@@ -14,10 +14,10 @@ from torch import Tensor
 
 from firstsight.core.errors import DataError
 from firstsight.core.files import digest
-from firstsight.core.protocols import Features, Progress
+from firstsight.core.protocols import Features, Progress, Silent
 from firstsight.data.folder import LabelledImages
 from firstsight.data.images import CENTRE
-from firstsight.encode.backbones import build
+from firstsight.encode.backbones import build, check_weights
 from firstsight.model.model import Model
 from firstsight.reproduce.provenance import MadeBy, provenance
 from firstsight.reproduce.results import MadeOf
@@ -46,6 +46,7 @@ def prepare(
 ) -> Task:
     """Decode all images once, at the size the backbone wants."""
     support, query = parts
+    check_weights(settings.backbone, settings.weights)  # before the work of decoding
     preprocess = build(settings.backbone, settings.image_size, 0, settings.weights, blank=True).preprocess
     return Task(
         support=support,
@@ -64,6 +65,7 @@ def encode_pixels(
     images: Tensor | None = None,
     draws: tuple[float, float, float] = CENTRAL,
     change: Callable[[Tensor], Tensor] | None = None,
+    progress: Progress | None = None,
 ) -> Features:
     """Features of images that are decoded already, or of some of them, from their central crops if not told else.
 
@@ -72,7 +74,13 @@ def encode_pixels(
     batches = crops_of(pixels, model.image_encoder.device, images, draws)
     if change is not None:
         batches = (change(crops.float()).round().clamp(0, 255).byte() for crops in batches)
-    return np.concatenate([model.encode(crops) for crops in batches])
+    features = []
+    with (progress or Silent()).task("encoding the stream", len(pixels) if images is None else len(images)) as advance:
+        for crops in batches:
+            features.append(model.encode(crops))
+            for _ in range(len(crops)):
+                advance()
+    return np.concatenate(features)
 
 
 def crops_of(

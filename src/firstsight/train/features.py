@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import DataError, ModelError
-from firstsight.core.protocols import SupportFeatures
+from firstsight.core.protocols import Progress, Silent, SupportFeatures
 from firstsight.core.settings import Settings
 from firstsight.core.threads import one_thread
 from firstsight.methods.catalogue import decision_of
@@ -27,6 +28,8 @@ def fit_features(
     labels: Labels,
     out: Path | str | None = None,
     settings: Settings | None = None,
+    *,
+    progress: Progress | None = None,
     **changes: Any,
 ) -> Model:
     """Fit a method that trains nothing on features (N, D) and their labels; save to `out` where one is named.
@@ -44,7 +47,7 @@ def fit_features(
     out = None if out is None else Path(out).absolute()
     if out is not None and out.exists():
         raise ModelError(f"{out} exists already", "choose another name, or remove it first")
-    support = checked(features, labels)
+    support = replace(checked(features, labels), progress=progress or Silent())
     model = fit_decision(support, settings)
     if (each := getattr(settings, "prototypes", None)) is not None:  # which a method of one's own need not have
         likeness, categories = model.decision.similarity, len(support.names)
@@ -76,6 +79,8 @@ def checked(features: Any, labels: Labels) -> SupportFeatures:
         raise DataError(f"features have shape {given.shape}", "give an array of one feature per line, (N, D)")
     if not np.isfinite(given).all():
         raise DataError("features hold values that are not finite numbers", "leave those images out")
+    if isinstance(labels, (str, bytes)):
+        raise DataError("labels are a text, not a list", "give one label for each feature")
     if len(labels) != len(given):
         raise DataError(f"there are {len(given)} features and {len(labels)} labels", "give one label for each")
     if np.ndim(labels) != 1:

@@ -21,16 +21,22 @@ from firstsight.data.folder import LabelledImages, check_support
 from firstsight.data.source import read_images
 from firstsight.encode.devices import pick_device
 from firstsight.encode.encoder import TorchEncoder
+from firstsight.methods.firstsight.crossfit import FEWEST
 from firstsight.methods.settings import settings_to_fit
 from firstsight.model.assemble import assemble
 from firstsight.model.examples import Examples, choose
 from firstsight.model.folder import is_model, load_model, save_model, settings_of
 from firstsight.model.model import Model
+from firstsight.train.adapt import STRENGTHS, Adaptation, adapt, views_to_train
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.features import fit_decision
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache
 from firstsight.train.support import Stems, Support
+
+TRAINING_COST = (
+    1.5  # of a view, in encodings of an image: backwards takes twice as long as forwards, and one looks twice
+)
 
 
 def fit(
@@ -121,29 +127,66 @@ def _train(
                 advance()
 
             train(encoder.learner, support, checkpoint, on_epoch)
-    found, shown = support_features(support, data.categories)
+    started = time.monotonic()
+    found, shown = support_features(support, data.categories, progress)
+    adaptation = _adapted(settings, support, found, time.monotonic() - started, progress)
+    if adaptation is not None and adaptation.strength:
+        encoder = adaptation.encoder
+        again = Support(data.labels, support.pixels, encoder, progress)
+        made, shown = support_features(again, data.categories, progress)
+        found = replace(made, held_out=adaptation.held_out)
     model = replace(fit_decision(found, settings), encoder=encoder)
     model.examples = _examples(model, found, shown)
+    if adaptation is not None:
+        model.report["lines"].append(adaptation.line())
+        model.report |= adaptation.report()
     model.report["seconds"] = round(time.monotonic() - began, 3)
     return model
 
 
+def _adapted(
+    settings: ImageSettings, support: Support, found: SupportFeatures, seconds: float, progress: Progress
+) -> Adaptation | None:
+    """How far the backbone learned, where it was to try; `seconds` is what encoding the support set once took."""
+    wanted, categories = getattr(settings, "adapt", "never"), len(found.names)
+    if wanted == "never":
+        return None
+    if wanted == "auto":
+        if support.encoder.device.type != "cuda":
+            minutes = views_to_train(1) * seconds * TRAINING_COST / 60
+            progress.note(
+                f"the backbone stays as it came: to adapt it would take some {minutes:,.0f} min without a GPU "
+                "(--adapt always does it, --adapt never asks for the same on every machine)"
+            )
+            return None
+        if categories < FEWEST:
+            return None
+    strengths = STRENGTHS if wanted == "auto" else STRENGTHS[1:]
+    return adapt(support.encoder, support.pixels, found.labels, found.features, settings.seed, progress, strengths)
+
+
 @torch.no_grad()
-def support_features(support: Support, names: Sequence[str]) -> tuple[SupportFeatures, Tensor | None]:
+def support_features(
+    support: Support, names: Sequence[str], progress: Progress
+) -> tuple[SupportFeatures, Tensor | None]:
     """What the encoder makes of every support image, and what of it explains its answers, if that is something else."""
     encoder = support.encoder
     learner = encoder.learner.eval()
     features, shown = [], []
-    for stem in support.central():
-        features.append(encoder.in_parts(learner.features, stem).float())
-        if learner.own_measure:
-            shown.append(encoder.in_parts(learner.shown, stem).float())
+    with progress.task("encoding", len(support)) as advance:
+        for stem in support.central():
+            features.append(encoder.in_parts(learner.features, stem).float())
+            if learner.own_measure:
+                shown.append(encoder.in_parts(learner.shown, stem).float())
+            for _ in range(len(stem)):
+                advance()
     centres = learner.centres()
     found = SupportFeatures(
         features=torch.cat(features).cpu().numpy(),
         labels=support.labels.cpu().numpy(),
         names=tuple(names),
         centres=None if centres is None else centres.cpu().numpy(),
+        progress=progress,
     )
     return found, torch.cat(shown) if shown else None
 

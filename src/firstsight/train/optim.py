@@ -13,14 +13,19 @@ from firstsight.core.settings import TrainingSettings
 
 LOWEST_RATE = 1e-5
 WARMUP_RATE = 1e-4
+LAYER_DECAY = 0.75  # of the rate, for every block of a transformer further below the last
 
 
 def make_optimiser(groups: dict[str, list[nn.Parameter]], settings: TrainingSettings) -> Optimizer:
-    """AdamW with one group per part of the model; the base rate of each is kept beside it."""
+    """AdamW with one group per part of the model; the base rate of each is kept beside it.
+
+    `backbone 2` is what is two blocks below the last.
+    """
     parts: list[dict[str, Any]] = []
     for name, parameters in groups.items():
-        rate = settings.lr_backbone if name == "backbone" else settings.lr
-        of_features = name in ("backbone", "feature_head")
+        part, _, below = name.partition(" ")
+        rate = settings.lr_backbone * LAYER_DECAY ** int(below or 0) if part == "backbone" else settings.lr
+        of_features = part in ("backbone", "feature_head")
         decay = settings.weight_decay_features if of_features else settings.weight_decay
         if parameters:
             lr = torch.tensor(rate, device=parameters[0].device) if parameters[0].is_cuda else rate

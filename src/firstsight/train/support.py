@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from firstsight.core.errors import SettingsError
@@ -38,11 +39,13 @@ class Support:
         encoder: TorchEncoder,
         progress: Progress,
         stems: Stems | None = None,
+        taught: NDArray[np.int64] | None = None,
     ) -> None:
+        """`taught` are the positions of the images that are trained on, if not all are."""
         self.encoder, learner = encoder, encoder.learner
         self.settings = learner.settings
         self.labels = torch.tensor(labels, device=encoder.device)
-        self.taught = torch.arange(len(labels))  # the images that are trained on
+        self.taught = torch.arange(len(labels)) if taught is None else torch.from_numpy(taught)
         if learner.withholds:
             self.taught = self.taught[torch.from_numpy(~withheld(np.asarray(labels)))]
         self.pixels = pixels
@@ -67,17 +70,22 @@ class Support:
         """One pass in random order: which images, and what is drawn for every view of them."""
         generator = seeded("cpu", self.settings.seed, "order and crops", epoch)
         order = self.taught[torch.randperm(len(self.taught), generator=generator)]
-        draws = torch.rand(len(self), self.encoder.learner.views, 3, generator=generator)[order]
+        learner, size = self.encoder.learner, self.settings.batch_size
+        draws = torch.rand(len(self), learner.views, learner.draws, generator=generator)[order]
+        if learner.whole_batches and len(order) > size:
+            whole = len(order) // size * size
+            order, draws = order[:whole], draws[:whole]
         where = self.encoder.device if self.replayable else torch.device("cpu")
-        yield from zip(*(torch.split(part.to(where), self.settings.batch_size) for part in (order, draws)), strict=True)
+        yield from zip(*(torch.split(part.to(where), size) for part in (order, draws)), strict=True)
 
     def batch(self, indices: Tensor, draws: Tensor) -> tuple[Tensor, Tensor]:
         """Trunk outputs and labels, all views of the batch one after the other.
 
         What is drawn says where to crop and whether to flip, or which of the stored views to take.
         """
-        views = draws.shape[1]
-        stem = self._stem(indices.repeat(views), draws.transpose(0, 1).flatten(0, 1))
+        views, drawn = draws.shape[1], draws.transpose(0, 1).flatten(0, 1)
+        stem = self._stem(indices.repeat(views), drawn[:, :3])
+        stem = self.encoder.learner.varied(stem, drawn[:, 3:].to(stem.device))
         return stem, self.labels[indices.to(self.labels.device)].repeat(views)
 
     def central(self) -> Iterator[Tensor]:

@@ -6,21 +6,23 @@ needed. The concentration is a minimum of a smooth function, so what hardly diff
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import comb, exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
 
-from firstsight.core.accuracy import matched
-from firstsight.methods.firstsight.corrected import Corrected, corrected
+from firstsight.core.protocols import Progress, Silent
+from firstsight.methods.firstsight.corrected import Corrected
 from firstsight.methods.firstsight.discriminant import Floats, Labels
+from firstsight.methods.firstsight.number import counting_model
+from firstsight.methods.firstsight.outlook import Outlook
 from firstsight.methods.firstsight.prior import PRIOR, Prior
-from firstsight.methods.firstsight.space import fit_space
-from firstsight.methods.simulation import Simulated, random_thirds, simulated
-from firstsight.register.statistics import ENOUGH, Spread, StatisticsRegister
+from firstsight.methods.firstsight.trial import Trial
+from firstsight.methods.simulation import random_thirds, simulated
+from firstsight.register.statistics import ENOUGH
 
 ARRIVING = 4_000  # images that arrive in all simulated streams together: small support sets are drawn more often
 TEACHING = 0.75  # share of a known category's images that teach
@@ -34,6 +36,8 @@ class Calibration:
     concentration: float
     sharpness: float
     weight: float | None = None  # of a known category in the simulation, if there was one
+    counting: tuple[float, ...] = ()  # how found categories relate to true ones, as far as the simulation tells
+    outlook: tuple[float, ...] = ()  # how well discovery went there
 
     def concentration_with(self, counts: Labels) -> float:
         """The concentration where known categories have so many images.
@@ -43,8 +47,15 @@ class Calibration:
         return self.concentration + (0 if self.weight is None else log(_weight(counts) / self.weight))
 
 
-def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int, prior: Prior = PRIOR) -> Calibration:
-    """The concentration that tells new categories best, and the sharpness that makes confidence honest."""
+def calibrated(
+    features: Floats,
+    labels: Labels,
+    dimensions: int,
+    seed: int,
+    prior: Prior = PRIOR,
+    progress: Progress | None = None,
+) -> Calibration:
+    """The concentration that tells new categories best, the sharpness that makes confidence honest, and an outlook."""
     categories = len(np.unique(labels))
     if categories < FEWEST or len(labels) == categories:
         dimensions = min(dimensions, features.shape[1])
@@ -54,48 +65,49 @@ def calibrated(features: Floats, labels: Labels, dimensions: int, seed: int, pri
     draws = min(draws, comb(categories, max(1, categories // 3)))  # as many thirds as there are
     news = random_thirds(labels, draws, generator)
     streams = [simulated(labels, new, generator, TEACHING) for new in news]
-    trials = [Trial(features, labels, dimensions, stream, prior) for stream in streams]
+    with (progress or Silent()).task("trying it out", 2 * draws) as advance:
+        trials = []
+        for stream in streams:
+            trials.append(Trial(features, labels, dimensions, stream, prior))
+            advance()
+        return tried_out(trials, prior, advance).calibration(categories, generator)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Simulated streams, the concentration that tells their new categories best, and what the answers came to."""
+
+    trials: Sequence[Trial]
+    concentration: float
+    forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]]
+    prior: Prior
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Which answers were right, stream after stream."""
+        return np.concatenate([right for _, right in self.forecasts])
+
+    def calibration(self, categories: int, generator: np.random.Generator) -> Calibration:
+        """What a register needs to know, where so many categories are known."""
+        outlook = Outlook.of(self.trials, self.concentration, categories, generator)
+        return Calibration(
+            self.concentration,
+            best_sharpness(self.forecasts, self.trials[0].arriving.shape[1], self.prior),
+            float(np.mean([_weight(trial.counts) for trial in self.trials])),
+            tuple(counting_model(self.trials, self.concentration, generator).tolist()),
+            () if outlook is None else outlook.values(),
+        )
+
+
+def tried_out(trials: Sequence[Trial], prior: Prior = PRIOR, advance: Callable[[], None] = lambda: None) -> Tried:
+    """What comes of these streams; `advance` is called after each."""
     dimensions = trials[0].arriving.shape[1]
     concentration = best_concentration([trial.corrected() for trial in trials], dimensions, prior)
-    sharpness = best_sharpness([trial.forecast(concentration) for trial in trials], dimensions, prior)
-    return Calibration(concentration, sharpness, float(np.mean([_weight(trial.counts) for trial in trials])))
-
-
-class Trial:
-    """One simulated stream, in a space that has seen only what teaches."""
-
-    def __init__(
-        self, features: Floats, labels: Labels, dimensions: int, stream: Simulated, prior: Prior = PRIOR
-    ) -> None:
-        taught, own = np.unique(labels[stream.teaching], return_inverse=True)
-        space = fit_space(features[stream.teaching], own, dimensions, prior)
-        self.spread = Spread(space.within, space.between, prior.concentration_in(len(space.within)))
-        teaching = space.projection(features[stream.teaching])
-        self.counts, self.sums = np.bincount(own), np.zeros((len(taught), teaching.shape[1]))
-        np.add.at(self.sums, own, teaching)
-        self.arriving = space.projection(features[stream.arriving])
-        self.truth, self.known = labels[stream.arriving], stream.known
-        self._taught = taught
-
-    def corrected(self) -> Corrected:
-        """What is weighed where every answer is corrected at once."""
-        at = {category: i for i, category in enumerate(self._taught.tolist())}
-        labels = np.array([at.setdefault(category, len(at)) for category in self.truth.tolist()])
-        return corrected(self.spread, self.counts.astype(np.float64), self.sums, self.arriving, labels)
-
-    def register(self, concentration: float) -> StatisticsRegister:
-        spread = replace(self.spread, concentration=concentration)
-        return StatisticsRegister(spread, [str(i) for i in range(len(self.counts))], self.counts, self.sums)
-
-    def forecast(self, concentration: float) -> tuple[list[Floats], NDArray[np.bool_]]:
-        """For every image, how much less probable each other answer was than the one given; and which were right."""
-        register = self.register(concentration)
-        behind, category = [], []
-        for feature in self.arriving:
-            distances = np.append(register.distances(feature), 0.0)
-            behind.append(distances - distances.min())
-            category.append(register.assign_many(feature[None]).category[0])
-        return behind, matched(self.truth, np.array(category))
+    forecasts = []
+    for trial in trials:
+        forecasts.append(trial.forecast(concentration))
+        advance()
+    return Tried(trials, concentration, forecasts, prior)
 
 
 def best_concentration(streams: Sequence[Corrected], dimensions: int, prior: Prior = PRIOR) -> float:

@@ -7,6 +7,7 @@ on the support set, by discovery simulated there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Self
@@ -15,14 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.decision import Decision, Report
-from firstsight.core.protocols import Features, Register, SupportFeatures
+from firstsight.core.errors import SettingsError
+from firstsight.core.protocols import Features, HeldOut, Register, SupportFeatures
 from firstsight.core.settings import Rule
 from firstsight.methods.decisions import check_nearest
 from firstsight.methods.firstsight.calibration import calibrated
+from firstsight.methods.firstsight.crossfit import FEWEST, CrossFit, cross_fit
+from firstsight.methods.firstsight.outlook import UNTRIED, Outlook
 from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.firstsight.space import fit_space
 from firstsight.methods.projection import projected, single
 from firstsight.methods.simulation import evenly
+from firstsight.register.number import NumberModel
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 DIMENSIONS = 192
@@ -45,6 +50,16 @@ class Firstsight(Decision):
     sharpness: float
     counts: NDArray[np.float64]  # what the register starts from
     sums: NDArray[np.float64]
+    counting: NDArray[np.float64]  # how found categories relate to true ones: a `NumberModel`, or nothing
+    outlook: NDArray[np.float64]  # how well it went on simulated streams: an `Outlook`, or nothing
+
+    @classmethod
+    def check(cls, categories: int, settings: Any) -> None:
+        if settings.adapt == "always" and categories < FEWEST:
+            raise SettingsError(
+                f"{categories} known categories are too few to adapt a backbone to; {FEWEST} are needed",
+                "leave it as it came with --adapt never",
+            )
 
     @classmethod
     def fit(cls, support: SupportFeatures, settings: Any) -> Self:
@@ -53,8 +68,13 @@ class Firstsight(Decision):
         features = units.astype(np.float64)
         some = evenly(labels, max(MOST, 4 * categories), np.random.default_rng(settings.seed))
         own = np.unique(labels[some], return_inverse=True)[1]  # without a gap, should a category have no image
-        space = fit_space(features[some], own, DIMENSIONS)
-        calibration = calibrated(features[some], own, DIMENSIONS, settings.seed)
+        if support.held_out:  # the encoder learned these images, so others tell of new categories
+            tried = crossed(support.held_out, labels, settings.seed)
+            space = fit_space(features[some], own, DIMENSIONS, measured=tried.measured)
+            calibration = tried.calibration(categories, settings.seed)
+        else:
+            space = fit_space(features[some], own, DIMENSIONS)
+            calibration = calibrated(features[some], own, DIMENSIONS, settings.seed, progress=support.progress)
         origin, basis = single(space.projection.mean), single(space.projection.matrix)
         sums = np.zeros((categories, basis.shape[1]))
         np.add.at(sums, labels, projected(units, origin, basis))
@@ -68,6 +88,8 @@ class Firstsight(Decision):
             sharpness=calibration.sharpness,
             counts=np.bincount(labels, minlength=categories).astype(np.float64),
             sums=sums,
+            counting=np.array(calibration.counting),
+            outlook=np.array(calibration.outlook),
         )
 
     @property
@@ -89,26 +111,22 @@ class Firstsight(Decision):
     def register(self, radius: float | None = None, rule: Rule | None = None) -> Register:
         check_nearest(rule)
         radius = self.radius if radius is None else radius
-        return StatisticsRegister(self.spread, list(self.names), self.counts, self.sums, radius)
+        counting = NumberModel.from_values(self.counting)
+        return StatisticsRegister(self.spread, list(self.names), self.counts, self.sums, radius, counting)
 
     def closed_set(self) -> Register:
         """Never discovers, and still learns from what it is shown."""
         return self.register(inf)
 
     def report(self, features: Features, labels: NDArray[np.int64]) -> Report:
-        """How much of the support set its register would call by its name."""
-        register = self.register()
-        answers = [register.match(feature).category for feature in self.transform(features)]
-        own = float(np.mean([answer == self.names[label] for answer, label in zip(answers, labels, strict=True)]))
-        lines = [f"{own:.0%} of the images it learned from are most probably of their own category"]
-        if own < 0.5:
-            lines.append("that is too little to trust: teach it more images of each category")
+        """What simulated streams say of it; the images it learned from say nothing."""
+        outlook = Outlook.from_values(self.outlook)
         return {
-            "lines": lines,
+            "lines": [UNTRIED] if outlook is None else outlook.lines(),
             "radius": self.radius,
-            "support_within_radius": own,
             "concentration": self.concentration,
             "sharpness": self.sharpness,
+            **({} if outlook is None else outlook.figures()),
         }
 
     def _telling(self, features: Features) -> NDArray[Any]:
@@ -125,6 +143,14 @@ class Firstsight(Decision):
     @property
     def _weight(self) -> NDArray[np.float64]:
         return np.asarray(np.sqrt(self.between / (self.within * (self.within + self.between))))
+
+
+def crossed(held_out: Sequence[HeldOut], labels: NDArray[np.int64], seed: int) -> CrossFit:
+    """Discovery simulated by encoders that were trained on a part of the support set each."""
+    some = evenly(labels, max(MOST, 4 * (int(labels.max()) + 1)), np.random.default_rng(seed))
+    features = [even(each.features)[some].astype(np.float64) for each in held_out]
+    taught = [np.flatnonzero(np.isin(some, each.taught)) for each in held_out]
+    return cross_fit(features, taught, labels[some], DIMENSIONS, seed)
 
 
 def even(features: Features) -> Features:

@@ -1,8 +1,9 @@
-"""The settings of our own method: few, since nothing of the backbone is trained and the rest is found."""
+"""The settings of our own method: few, since the rest is found on the support set."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from firstsight.core.settings import ImageSettings, setting
 
@@ -13,4 +14,8 @@ class FirstsightSettings(ImageSettings):
 
     second_look: bool = setting(
         True, "encode what stands out a second time, enlarged, at twice the time (where the backbone is a CNN)"
+    )
+    adapt: Literal["auto", "never", "always"] = setting(
+        "auto",
+        "whether the backbone learns on the support set: auto does on a GPU, as far as simulated discovery gains by it",
     )

@@ -7,7 +7,7 @@ mixed in.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -41,26 +41,34 @@ class Space:
     between: Floats
 
 
-def fit_space(features: Floats, labels: Labels, dimensions: int, prior: Prior = PRIOR) -> Space:
-    """The projection of these features, with the spread that categories it has not seen will have in it."""
-    few = len(labels) <= dimensions
-    axes = axes_of_few(features, dimensions) if few else principal_axes(features, dimensions)
-    projection = fit_projection(features, labels, axes)
+def fit_space(
+    features: Floats, labels: Labels, dimensions: int, prior: Prior = PRIOR, measured: Sequence[LeftOut] = ()
+) -> Space:
+    """The projection of these features, with the spread that categories it has not seen will have in it.
+
+    `measured` says where such categories lay in spaces like this one; without it they are left out here, in turn.
+    """
+    axes_of = _axes_of(features, dimensions)
+    projection = fit_projection(features, labels, axes_of(features))
     projected = projection(features)
-    parts = _Parts.of(labels, projected.shape[1])
-
-    def axes_without(some: Floats) -> Floats:
-        return axes_of_few(some, dimensions) if few else axes_again(some, axes)
-
-    left_out = _held_out(features, labels, axes_without, parts)
+    parts = Parts.of(labels, projected.shape[1])
+    left_out = _pooled(measured or _in_turn(features, labels, axes_of), parts)
     within = _within(left_out, parts, prior)
     between = _between(left_out, within, parts, prior)
     within[parts.leading :] = _also_of_seen(within, projected, labels, parts)[parts.leading :]
     return Space(projection, within, np.maximum(between, LEAST * within))
 
 
+def _axes_of(features: Floats, dimensions: int) -> Callable[[Floats], Floats]:
+    """The directions that are kept, of these features, or of some of them."""
+    if len(features) <= dimensions:
+        return lambda some: axes_of_few(some, dimensions)
+    axes = principal_axes(features, dimensions)
+    return lambda some: axes if some is features else axes_again(some, axes)
+
+
 @dataclass(frozen=True)
-class _Parts:
+class Parts:
     """Where the dimensions of a projection differ in kind.
 
     First those in which the means of its categories differ, then those in which its images do, then the others: of
@@ -72,14 +80,14 @@ class _Parts:
     width: int
 
     @classmethod
-    def of(cls, labels: Labels, width: int) -> _Parts:
+    def of(cls, labels: Labels, width: int) -> Parts:
         return cls(min(int(labels.max()), width), min(len(labels) - 1, width), width)
 
     @property
     def slices(self) -> list[slice]:
         return [slice(*ends) for ends in pairwise((0, self.leading, self.informed, self.width))]
 
-    def from_fewer(self, values: Floats, fewer: _Parts) -> Floats:
+    def from_fewer(self, values: Floats, fewer: Parts) -> Floats:
         """What was found for the dimensions of a projection of fewer images, at those that correspond to them here."""
         values, last = fewer.levelled(values), fewer.width - 1
         places = [
@@ -101,38 +109,70 @@ class _Parts:
 
 
 @dataclass(frozen=True)
-class _LeftOut:
+class LeftOut:
     """Sums of squares over categories that were left out, for every dimension, and what they are sums of."""
 
+    parts: Parts
     scatter: Floats  # of images around their category's mean
     freedom: int  # of that
     means: Floats  # of those means
     categories: int
     share: float  # of W that is in such a square: a mean of n images varies by W / n
-    led: bool  # whether any projection had leading dimensions
+    led: bool  # whether the projection had leading dimensions
 
 
-def _held_out(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats], parts: _Parts) -> _LeftOut:
-    """Leave out a part of the categories in turn, project by the others, and sum up where the left out ones lie."""
-    counts = np.bincount(labels)
-    scatter, means, categories, freedom = np.zeros(parts.width), np.zeros(parts.width), 0, 0
-    for fold in range(min(FOLDS, len(counts))):
-        out = labels % FOLDS == fold
-        if (~out).sum() < 2:  # nothing to measure by
-            continue
-        others, own = (np.unique(labels[part], return_inverse=True)[1] for part in (~out, out))
-        taught = features[~out]
-        projected = fit_projection(taught, others, axes_of(taught))(features[out])
-        centres, known = category_means(projected, own), int(others.max()) + 1
-        fewer = _Parts.of(others, projected.shape[1])
-        scatter += parts.from_fewer(np.square(projected - centres[own]).sum(axis=0), fewer)
-        origin = known / (known + 1)  # which is but a mean of so many
-        means += origin * parts.from_fewer(np.square(centres).sum(axis=0), fewer)
-        categories, freedom = categories + len(centres), freedom + len(own) - len(centres)
-    return _LeftOut(scatter, freedom, means, categories, float((1 / counts).mean()), len(counts) > 2)
+def leave_out(
+    features: Floats, labels: Labels, taught: Labels, out: Labels, axes_of: Callable[[Floats], Floats]
+) -> LeftOut:
+    """Project by the taught images, and sum up where those of the categories that were left out lie."""
+    others, own = (np.unique(labels[part], return_inverse=True)[1] for part in (taught, out))
+    some = features[taught]
+    projected = fit_projection(some, others, axes_of(some))(features[out])
+    centres, known = category_means(projected, own), int(others.max()) + 1
+    return LeftOut(
+        Parts.of(others, projected.shape[1]),
+        np.square(projected - centres[own]).sum(axis=0),
+        len(own) - len(centres),
+        known / (known + 1) * np.square(centres).sum(axis=0),  # the origin is but a mean of so many
+        len(centres),
+        float((1 / np.bincount(own)).mean()),
+        known > 1,
+    )
 
 
-def _within(left_out: _LeftOut, parts: _Parts, prior: Prior) -> Floats:
+def leave_half_out(features: Floats, labels: Labels, taught: Labels, dimensions: int) -> LeftOut:
+    """The same for all categories of which no image was taught, with axes of the taught images' own."""
+    out = np.flatnonzero(~np.isin(labels, labels[taught]))
+    return leave_out(features, labels, taught, out, _axes_of(features[taught], dimensions))
+
+
+def _in_turn(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floats]) -> list[LeftOut]:
+    """Leave out a part of the categories in turn."""
+    folds = [labels % FOLDS == fold for fold in range(min(FOLDS, int(labels.max()) + 1))]
+    return [
+        leave_out(features, labels, np.flatnonzero(~out), np.flatnonzero(out), axes_of)
+        for out in folds
+        if (~out).sum() >= 2  # else there is nothing to measure by
+    ]
+
+
+def _pooled(measured: Sequence[LeftOut], parts: Parts) -> LeftOut:
+    """All of them together, at the dimensions that correspond to theirs."""
+    if not measured:
+        return LeftOut(parts, np.zeros(parts.width), 0, np.zeros(parts.width), 0, 1.0, False)
+    categories = [each.categories for each in measured]
+    return LeftOut(
+        parts,
+        np.sum([parts.from_fewer(each.scatter, each.parts) for each in measured], axis=0),
+        sum(each.freedom for each in measured),
+        np.sum([parts.from_fewer(each.means, each.parts) for each in measured], axis=0),
+        sum(categories),
+        float(np.average([each.share for each in measured], weights=categories)),
+        any(each.led for each in measured),
+    )
+
+
+def _within(left_out: LeftOut, parts: Parts, prior: Prior) -> Floats:
     believed = np.full(parts.width, prior.resting_within)
     believed[: parts.leading] = prior.leading_within
     measured = parts.smooth(left_out.scatter, SMOOTH / max(left_out.freedom, 1))
@@ -142,7 +182,7 @@ def _within(left_out: _LeftOut, parts: _Parts, prior: Prior) -> Floats:
     return np.asarray((prior.within_weight * believed + measured) / (prior.within_weight + freedom))
 
 
-def _between(left_out: _LeftOut, within: Floats, parts: _Parts, prior: Prior) -> Floats:
+def _between(left_out: LeftOut, within: Floats, parts: Parts, prior: Prior) -> Floats:
     """Measured, mixed with a belief: one level where known categories do not differ, a multiple of it where they do."""
     count, rest = left_out.categories, slice(parts.leading, None)
     measured = parts.smooth(left_out.means / max(count, 1), SMOOTH / max(count, 1)) - within * left_out.share
@@ -158,7 +198,7 @@ def _between(left_out: _LeftOut, within: Floats, parts: _Parts, prior: Prior) ->
     return np.asarray(mixed / (prior.shape_weight + counts))
 
 
-def _also_of_seen(within: Floats, projected: Floats, labels: Labels, parts: _Parts) -> Floats:
+def _also_of_seen(within: Floats, projected: Floats, labels: Labels, parts: Parts) -> Floats:
     """W so that both fit in: images the projection was fitted on vary more than others where labels say nothing."""
     freedom = len(labels) - (labels.max() + 1)
     if not freedom:
