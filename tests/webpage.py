@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from html.parser import HTMLParser
 
+PICTURES = ("data:image/jpeg;base64,", "data:image/webp;base64,")
 ALONE = ("meta", "img", "br", "wbr", "input")  # elements that have no end
 
 
@@ -47,25 +50,33 @@ class Element:
     def _letters(self) -> str:
         return "".join(each if isinstance(each, str) else each._letters() for each in self.inside)
 
+    @property
+    def code(self) -> str:
+        """What is written in it, as it is."""
+        return self._letters()
+
     def shape(self) -> list[tuple[str, tuple[str, ...]]]:
         """Which elements with which attributes there are, whatever they say; a place to break a line is none."""
         return [(each.tag, tuple(each.attributes)) for each in self if each.tag != "wbr"]
 
 
-def read_page(content: bytes) -> Element:
-    """A page that is whole, fetches nothing, runs nothing and says what its pictures are."""
+def read_page(content: bytes, scripted: bool = False) -> Element:
+    """A page that is whole, fetches nothing, runs nothing but our script if that, and says what its pictures are."""
     reader = _Reader()
     assert content.startswith(b"<!doctype html>")
     reader.feed(content.decode())
     (page,) = reader.open
     assert page.one("html")["lang"] == "en"
-    assert page.one("title").text == page.one("h1").text
+    assert page.one("head").one("title").text == page.one("h1").text
     policy = [each["content"] for each in page.all("meta") if "http-equiv" in each.attributes]
-    assert policy == ["default-src 'none'; img-src data:; style-src 'unsafe-inline'"]
+    scripts = [b64encode(sha256(each.code.encode()).digest()).decode() for each in page.all("script")]
+    assert len(scripts) == scripted
+    allowed = "".join(f"; script-src 'sha256-{each}'" for each in scripts)
+    assert policy == [f"default-src 'none'; img-src data:; style-src 'unsafe-inline'{allowed}"]
     for each in page:
-        assert each.tag not in ("script", "link", "iframe", "object", "form")
+        assert each.tag not in ("link", "iframe", "object", "form")
         assert not {name for name in each.attributes if name.startswith("on") or name == "style"}
-        assert each.tag != "img" or (each["alt"] and each["src"].startswith("data:image/jpeg;base64,"))
+        assert each.tag != "img" or (each["alt"] and each["src"].startswith(PICTURES))
         assert each.tag != "svg" or each.attributes.get("aria-hidden") or (each["role"] == "img" and each["aria-label"])
         assert each.attributes.get("href", "#").startswith("#")  # type: ignore[union-attr]
     return page

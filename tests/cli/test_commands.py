@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from firstsight.cli.main import run
+from webpage import read_page
 
 PROGRAM = [sys.executable, "-c", "from firstsight.cli.main import run; run()"]
 
@@ -117,8 +118,9 @@ def test_discover_reports_a_bad_image_and_goes_on(fitted: tuple[Path, str], moth
     assert "1 could not be read" in result.stderr
 
 
-def test_evaluate_prints_orders_and_the_closed_set_row(fitted: tuple[Path, str], moths: Path) -> None:
-    result = firstsight("evaluate", fitted[0], moths / "stream", "--json", "--quiet")
+def test_evaluate_prints_orders_and_the_closed_set_row(fitted: tuple[Path, str], moths: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    result = firstsight("evaluate", fitted[0], moths / "stream", "--json", "--quiet", "--page", page)
     assert result.returncode == 0, result.stderr
     report = json.loads(result.stdout)
     assert (report["images"], report["true_categories"], report["known_images"]) == (24, 8, 12)
@@ -131,6 +133,10 @@ def test_evaluate_prints_orders_and_the_closed_set_row(fitted: tuple[Path, str],
     assert fixed["deviation"] is None
     assert closed["name"] == "closed-set"
     assert closed["categories"] <= 4
+    assert sum(each["images"] for each in report["details"]["categories"]) == 24
+    assert all((moths / "stream" / each["image"]).is_file() for each in report["details"]["wrong"])
+    assert len(read_page(page.read_bytes()).one("table", "scores").all("tr")) == 1 + 8
+    refused(3, "exists already", "evaluate", fitted[0], moths / "stream", "--page", page)
     text = firstsight("evaluate", fitted[0], moths / "stream")
     assert all(word in text.stdout for word in ("All", "Old", "New", "closed-set"))
 

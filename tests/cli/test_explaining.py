@@ -1,4 +1,4 @@
-"""`explain` and `gallery` as people type them."""
+"""`explain` and the galleries as people type them."""
 
 from __future__ import annotations
 
@@ -59,6 +59,12 @@ def test_explain_only_reads_a_register(sure_model: Path, swatches: Path, tmp_pat
     assert file.read_bytes() == before
     (found,) = json.loads((tmp_path / "why.json").read_text())["images"]
     assert (found["category"], found["name"], found["near"][0]["category"]) == ("new-3", "Ghost", "Ghost")
+    number = found["given"]["image"]
+    for name in (number, f"white/{white.name}"):  # by its number, and by where it was
+        again = firstsight("explain", sure_model, name, "--register", file, *cpu)
+        assert again.stdout == result.stdout
+    refused(8, "there is no image 99999", "explain", sure_model, "99999", "--register", file, *cpu)
+    refused(2, "name it with --register", "explain", sure_model, number, *cpu)
 
 
 def test_gallery_writes_a_page(model_folder: Path, tmp_path: Path) -> None:
@@ -66,6 +72,22 @@ def test_gallery_writes_a_page(model_folder: Path, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert "12 prototypes of 4 categories" in result.stderr
     assert len(read_page((tmp_path / "g.html").read_bytes()).all("section", "category")) == 4
+
+
+def test_a_register_has_a_gallery_too(sure_model: Path, swatches: Path, tmp_path: Path) -> None:
+    file, out, cpu = tmp_path / "r.db", tmp_path / "found.html", ("--device", "cpu")
+    firstsight("discover", sure_model, swatches / "stream", "--register", file, "--radius", "0", *cpu)
+    before = file.read_bytes()
+    result = firstsight("categories", file, "gallery", "--out", out, "--model", sure_model, *cpu)
+    assert result.returncode == 0, result.stderr
+    assert f"wrote {out}" in result.stderr
+    assert file.read_bytes() == before
+    page = read_page(out.read_bytes(), scripted=True)
+    listed = json.loads(firstsight("categories", file, "list", "--json").stdout)["categories"]
+    assert {each["id"] for each in page.all("section", "category")} == {f"c-{each['id']}" for each in listed}
+    refused(3, "exists already", "categories", file, "gallery", "--out", out)
+    refused(2, "allowed: .html", "categories", file, "gallery", "--out", tmp_path / "found.pdf")
+    refused(8, "there is no such register", "categories", tmp_path / "no.db", "gallery", "--out", tmp_path / "f.html")
 
 
 def test_refusals(model_folder: Path, image: Path, tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from firstsight.core.assignments import Assignment
-from firstsight.evidence.evidence import Near, Sum
-from firstsight.evidence.words import sentence
+from firstsight.evidence.evidence import Given, Near, Sum
+from firstsight.evidence.words import asked_again, given_sentence, sentence
 
 ANT, BEE = Near("ant", False, 3, within=False), Near("bee", False, 3, within=False)
 MOTH = Near("new-1", True, 1, within=True)
@@ -83,16 +86,47 @@ def test_distances_that_are_no_bits_may_be_nearly_the_same() -> None:
 def test_what_an_image_is_like_is_summed_up() -> None:
     all_own, some = (Sum("ant", 5, 4.5),), (Sum("ant", 3, 2.5), Sum("bee", 2, 1.5))
     assert of_codes(answered("ant"), sums=all_own).endswith(
-        "All five prototypes it is most like are that category's own (4.50 in all)."
+        "All five prototypes it is most like are that category's own."
     )
     assert "Of the five prototypes it is most like, three are that" in of_codes(answered("ant"), sums=some)
     assert of_codes(answered(None, True), ANT, sums=some).endswith(
-        "The five prototypes it is most like are of ant (2.50 in all) and bee (1.50 in all)."
+        "The five prototypes it is most like are of ant and bee."
     )
     five = tuple(Sum(name, 1, 0.5) for name in "abcde")
-    assert of_codes(answered(None, True), ANT, sums=five).endswith("c (0.50 in all) and 2 more.")
+    assert of_codes(answered(None, True), ANT, sums=five).endswith("are of a, b, c and 2 more.")
 
 
 def test_a_person_comes_before_any_rule() -> None:
     placed = Assignment("ant", False, False, 0, 2, None, decided_by="person", name="wood ant")
     assert of_codes(placed) == "wood ant: a person placed this very image there, and that comes before any rule."
+
+
+GIVEN = Given(12, "2026-06-05T14:02:09Z", "moth", True, False, 0.75, False, "ant", "moth", True, False)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "Image 12 came on 5 June 2026 and was answered moth, 75% sure; ant came next."),
+        ({"founded": True}, "Image 12 came on 5 June 2026 and founded moth, 75% sure; ant came next."),
+        ({"time": "", "confidence": None, "runner_up": None}, "Image 12 came and was answered moth."),
+        (
+            {"by_person": True},
+            "Image 12 came on 5 June 2026 and was answered moth, as a person had placed the same picture before.",
+        ),
+        (
+            {"now": "bee"},
+            "Image 12 came on 5 June 2026 and was answered moth, 75% sure; ant came next. "
+            "Since then it was put into bee.",
+        ),
+    ],
+)
+def test_the_answer_that_was_given_is_told_as_it_was(changed: dict[str, Any], said: str) -> None:
+    assert given_sentence(replace(GIVEN, **changed)) == said
+
+
+def test_today_leaves_out_what_an_image_taught_itself() -> None:
+    answer, taught = answered("ant"), replace(GIVEN, taught=True)
+    assert asked_again(GIVEN, answer) == "Asked again today:"
+    assert asked_again(taught, answer) == "Asked again today, without what it taught itself:"
+    assert asked_again(taught, replace(answer, decided_by="person")) == "Asked again today:"

@@ -125,7 +125,8 @@ def test_an_explanation_says_when_the_category_learned_from_the_very_image(
     start = model.register().header() | {"enough": 7.0, "radius": 1e9}  # categories were taught six; none is founded
 
     def said(store: Store, image: Path) -> bool:
-        return "has learned from it" in firstsight.explain(model, image, store=store).sentence
+        given = firstsight.explain(model, image, store=store).given
+        return given is not None and given.taught
 
     with Store.create(tmp_path / "r.db", of_header(start), model.provenance) as store:
         discoverer = firstsight.Discoverer(model, store=store)

@@ -9,8 +9,8 @@ import pytest
 
 import firstsight
 from colours import PURPLE, RED, colour_model, painted
-from firstsight.core.assignments import Assignment
-from firstsight.evidence.evidence import Evidence
+from firstsight.core.assignments import Assignment, Candidate
+from firstsight.evidence.evidence import Evidence, Fellow, Given
 from firstsight.model.examples import Examples
 from firstsight.pages.explanation import as_html
 from firstsight.pages.pictures import lit
@@ -93,10 +93,29 @@ def test_odds_have_no_bits_and_no_balls(cases: list[Evidence]) -> None:
     page = read_page(as_html([shown]))
     assert page.one("h1").text == "Why is this a new category?"
     assert page.one("h2").text == "a new category new"
-    said = "The distance is the log odds of a new category. Up to 0.25 the category can answer."
-    assert page.one("caption").text == said
+    fold = page.one("details")
+    said = "These are the log odds of a new category. Up to 0.25 the category can answer."
+    assert (fold.one("summary").text, fold.one("caption").text) == ("In figures", said)
+    outside = page.all("table")[-2]  # of the fold
+    assert [each.text for each in outside.all("td")] == ["possible", "too far"]
+    assert "log odds" not in outside.text
     assert page.all("svg", "code") == []
     assert page.all("figcaption")[1].text == "Bright: where it looked. Framed: its second look"
+
+
+def test_the_answer_that_was_given_stands_beside_todays(cases: list[Evidence]) -> None:
+    given = Given(12, "2026-06-05T14:02:09Z", "moth", True, False, 0.75, False, "ant", "wasp", True, True)
+    answer = Assignment("wasp", True, False, -2.5, 0.25, Candidate("moth", 1.0), confidence=0.9)
+    kept = (Fellow(3, "/a/3.jpg", b"picture"), Fellow(4, "/a/4.jpg", None, "no longer there"))
+    shown = replace(cases[0], answer=answer, given=given, fellows=kept, fellows_of="wasp")
+    page = read_page(as_html([shown]))
+    assert page.one("h1").text == "Why is this wasp?"
+    assert [each.text for each in page.one("dl").all("dt")] == ["Answered 5 June 2026", "Asked again today"]
+    said = ["moth new", "75% sure, next ant", "wasp new", "90% sure, next moth"]
+    assert [each.text for each in page.one("dl").all("dd")] == said
+    assert "Images of wasp most like it" in headings(page)
+    assert page.one("div", "blank").text == "no longer there"
+    assert not read_page(as_html(cases[:1])).all("dl")
 
 
 def test_what_is_not_there_is_left_out(cases: list[Evidence]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Column
 
+from firstsight.cli import gallery
 from firstsight.cli.cells import event_numbers, from_here, measured, runner_up
 from firstsight.cli.console import (
     Bars,
@@ -335,6 +336,9 @@ def export_(
     say(f" {count} images in {target}")
     if missing:
         raise typer.Exit(1)
+
+
+app.command(name="gallery")(gallery.found)
 
 
 @app.command()

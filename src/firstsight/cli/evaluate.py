@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, out
+from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, out, say
 from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
+from firstsight.cli.pages import check_new
+from firstsight.core.files import write_file
 
 if TYPE_CHECKING:
     from firstsight.evaluate.stream import Evaluation
@@ -19,7 +21,11 @@ if TYPE_CHECKING:
 def evaluate(
     model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
     folder: Annotated[Path, typer.Argument(help="Labelled images: one folder per category, or a pack.", metavar="DIR")],
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table, image by image.")] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(help="A new file for a page: every category, and pictures that went wrong.", metavar="FILE.html"),
+    ] = None,
     radius: Radius = None,
     rule: MatchRule = None,
     trust: Trust = False,
@@ -32,9 +38,11 @@ def evaluate(
     Folders named like a known category count as Old, all others as New.
     """
     configure(quiet, verbose)
+    check_new(page, (".html",))
     from firstsight.data.source import read_images
     from firstsight.evaluate.stream import evaluate as score
     from firstsight.model.folder import load_model
+    from firstsight.pages.evaluation import evaluation_page
 
     rule = check_rule(rule)
     data, bars, trained = read_images(folder), Bars(), load_model(model, device, trust=trust)
@@ -42,6 +50,10 @@ def evaluate(
     for text in data.left_out:
         bars.note(text)
     result = score(trained, data, bars, radius, rule)
+    if page is not None:
+        truth = [data.categories[label] for label in data.labels]
+        write_file(page, evaluation_page(result, data.images, truth, bars))
+        say(f" wrote {page}")
     if as_json:
         print(json.dumps(result.as_json(), indent=2, allow_nan=False))
     else:

@@ -1,4 +1,4 @@
-"""`firstsight explain` and `firstsight gallery`: why an image is what it is, and what a model learned."""
+"""`firstsight explain`: why an image is what it is."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import typer
 from firstsight._version import __version__
 from firstsight.cli.console import Device, Quiet, Verbose, configure, printable, say
 from firstsight.cli.options import Trust
-from firstsight.core.errors import DataError, SettingsError
+from firstsight.cli.pages import check_new
+from firstsight.core.errors import SettingsError
 from firstsight.core.files import write_file
 
 if TYPE_CHECKING:
     from firstsight.evidence.evidence import Evidence
+    from firstsight.store.store import Store
 
 Trained = Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")]
 FORMATS = (".html", ".json")
@@ -25,8 +27,8 @@ FORMATS = (".html", ".json")
 
 def explain(
     model: Trained,
-    image: Annotated[Path, typer.Argument(help="An image file.", metavar="IMAGE")],
-    other: Annotated[Path | None, typer.Argument(help="Another, to be shown beside it.", metavar="IMAGE2")] = None,
+    image: Annotated[str, typer.Argument(help="An image file, or an image's number in a register.", metavar="IMAGE")],
+    other: Annotated[str | None, typer.Argument(help="Another, to be shown beside it.", metavar="IMAGE2")] = None,
     register: Annotated[
         Path | None,
         typer.Option(help="Let what was discovered take part; the file is only read.", metavar="FILE.db"),
@@ -39,7 +41,10 @@ def explain(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Tell why an image is what it is: what it is most like, which centres are near, where the model looked."""
+    """Tell why an image is what it is: what it is most like, which categories are near, where the model looked.
+
+    Of an image that a register holds, the answer it was given is told, and beside it what would be answered today.
+    """
     configure(quiet, verbose)
     check_new(out, FORMATS)
     from firstsight.evidence.explain import explain as gather
@@ -48,12 +53,23 @@ def explain(
 
     with nullcontext() if register is None else Store.open(register, write=False) as store:
         trained = load_model(model, device, trust=trust)
-        cases = [gather(trained, each, store=store) for each in (image, other) if each is not None]
+        cases = [gather(trained, meant(store, each), store=store) for each in (image, other) if each is not None]
     for case in cases:
         print(f"{printable(case.image)}\t{printable(case.sentence)}")
     if out is not None:
         write_file(out, drawn(cases, out.suffix.lower()))
         say(f" wrote {out}")
+
+
+def meant(store: Store | None, name: str) -> Path | int:
+    """A file or, where there is none of that name, an image of the register by its number or by where it was."""
+    if Path(name).exists() or (store is None and not name.isdecimal()):
+        return Path(name)
+    if store is None:
+        raise SettingsError(f"{name} is no file", "an image's number is one of a register: name it with --register")
+    from firstsight.store.views import image_numbers
+
+    return image_numbers(store.view(), [name])[-1]
 
 
 def drawn(cases: Sequence[Evidence], suffix: str) -> bytes:
@@ -67,33 +83,3 @@ def drawn(cases: Sequence[Evidence], suffix: str) -> bytes:
     content = {"format": FORMAT, "firstsight": __version__, "images": [case.as_dict() for case in cases]}
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     return text.encode(errors="backslashreplace")  # half of a character, in a file's name, becomes JSON's own escape
-
-
-def gallery(
-    model: Trained,
-    out: Annotated[Path, typer.Option(help="A new file for the page.", metavar="FILE.html")],
-    trust: Trust = False,
-    device: Device = "auto",
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """Write a page of all prototypes of every category, and point out duplicates and those that are never needed."""
-    configure(quiet, verbose)
-    check_new(out, (".html",))
-    from firstsight.model.folder import load_model
-    from firstsight.pages.gallery import as_page
-
-    page, summary = as_page(load_model(model, device, trust=trust), model.name)
-    write_file(out, page)
-    say(f" {summary}")
-    say(f" wrote {out}")
-
-
-def check_new(out: Path | None, formats: Sequence[str]) -> None:
-    """Refuse a file of a format there is none of, and one that is there."""
-    if out is None:
-        return
-    if out.suffix.lower() not in formats:
-        raise SettingsError(f"{out}: what should it be? allowed: {', '.join(formats)}", "name the file so")
-    if out.exists():
-        raise DataError(f"{out} exists already", "name a new file with --out, or remove it first")

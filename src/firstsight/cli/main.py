@@ -18,8 +18,9 @@ from firstsight.cli.demo import demo
 from firstsight.cli.discover import discover
 from firstsight.cli.doctor import doctor
 from firstsight.cli.evaluate import evaluate
-from firstsight.cli.explain import explain, gallery
+from firstsight.cli.explain import explain
 from firstsight.cli.fit import fit
+from firstsight.cli.gallery import gallery
 from firstsight.cli.methods import methods
 from firstsight.cli.options import SettingsCommand
 from firstsight.cli.pack import pack

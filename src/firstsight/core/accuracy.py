@@ -64,6 +64,11 @@ def matched(
     keep_largest: int | None = None,
 ) -> NDArray[np.bool_]:
     """Which images lie in the cluster that was matched to their category."""
+    return np.asarray(placed(truth, answers, keep_largest) == number(truth)[1])
+
+
+def placed(truth: Labels, answers: Labels, keep_largest: int | None = None) -> NDArray[np.int64]:
+    """The category, by number, that the cluster of each image was matched to; -1 where it was matched to none."""
     categories, true = number(truth)
     clusters, answered = number(answers)
     counts = np.zeros((clusters, categories), dtype=np.int32)
@@ -74,7 +79,7 @@ def matched(
     rows, columns = linear_sum_assignment(counts, maximize=True)
     category_of = np.full(clusters, -1)
     category_of[rows] = np.where(counts[rows, columns] > 0, columns, -1)
-    return np.asarray(category_of[answered] == true)
+    return np.asarray(category_of[answered], dtype=np.int64)
 
 
 def number(labels: Labels) -> tuple[int, NDArray[np.int64]]:

@@ -221,6 +221,24 @@ class ComparesBits(Protocol):
         ...
 
 
+class Halves(NamedTuple):
+    """Two parts that the features of one category fall into."""
+
+    second: NDArray[np.bool_]  # which features are in the smaller one
+    score: float  # the larger, the rather they are two categories; comparable within one register
+    sure: float | None  # how probable that is, where the register can tell
+    reason: str
+
+
+@runtime_checkable
+class FindsHalves(Protocol):
+    """What a register that can find two categories in one can tell besides."""
+
+    def halves(self, features: NDArray[Any]) -> Halves | None:
+        """The two parts of a category's features, where those are rather two categories; None where not."""
+        ...
+
+
 @runtime_checkable
 class WeighsPairs(Protocol):
     """What a register that weighs categories against each other can tell besides."""

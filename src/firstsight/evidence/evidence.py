@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isinf
 from typing import Any, Literal, TypeAlias
 
@@ -51,8 +51,38 @@ class Near:
 
 
 @dataclass(frozen=True)
+class Given:
+    """The answer an image of a register was given when it came, as the log has it. Names are those of today."""
+
+    image: int  # its number
+    time: str
+    category: str
+    is_new: bool
+    founded: bool  # whether it was the first of its category
+    confidence: float | None  # how sure the rule was then
+    by_person: bool  # whether a person had placed the same picture before
+    runner_up: str | None
+    now: str  # the category it is in today
+    now_new: bool
+    taught: bool  # whether a category learned from this picture; what would be answered today leaves that out
+
+
+@dataclass(frozen=True)
+class Fellow:
+    """An image of the category that answers, from the register."""
+
+    image: int
+    source: str
+    picture: bytes | None = None
+    why: str = ""  # there is no picture
+
+
+@dataclass(frozen=True)
 class Evidence:
-    """What one answer rests on. The answer is a pure match: `category` is None where it would found a new one."""
+    """What one answer rests on. The answer is a pure match: `category` is None where it would found a new one.
+
+    Of an image that a register holds, `answer` is what would be answered today and `given` what was answered.
+    """
 
     image: str  # what it is called
     pixels: Pixels | None  # what the model saw of it; None where it came as a feature
@@ -66,6 +96,9 @@ class Evidence:
     looked: NDArray[np.float32] | None = None  # where it looked, coarsely: 0 to 1, rows from the top
     weighed: bool = False  # whether distances are log odds
     closer: Square | None = None  # what it looked at a second time, if it did
+    given: Given | None = None  # of an image that is in the register
+    fellows: tuple[Fellow, ...] = ()  # images of the register in the category that answers, the most alike first
+    fellows_of: str = ""  # the name of that category
 
     @property
     def endless(self) -> bool:
@@ -93,6 +126,16 @@ class Evidence:
 
     @property
     def called(self) -> str:
+        """What it is in a word or two: where it is in the register, or the answer."""
+        return self.given.now if self.given else self.today
+
+    @property
+    def is_new(self) -> bool:
+        """Whether that is a new category."""
+        return self.given.now_new if self.given else self.answer.is_new
+
+    @property
+    def today(self) -> str:
         """The answer in a word or two."""
         return self.answer.name or self.answer.category or "a new category"
 
@@ -105,10 +148,13 @@ class Evidence:
             "category": answer.category,
             "name": answer.name,
             "is_new": answer.is_new,
+            "confidence": answer.confidence,
             "distance": answer.distance,
             "radius": None if isinf(answer.radius) else answer.radius,
             "runner_up": other and {"category": other.category, "distance": other.distance},
             "decided_by": answer.decided_by,
+            "given": self.given and asdict(self.given),
+            "fellows": [{"image": each.image, "source": each.source} for each in self.fellows],
             "kind": self.kind,
             "similar": [
                 {"category": each.category, "number": each.number, "similarity": round(each.similarity, 4)}

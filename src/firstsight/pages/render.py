@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 from functools import cache
 from importlib.resources import files
@@ -12,9 +13,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from firstsight._version import __version__
+from firstsight.evidence.words import briefly, day
 
 # controls, what turns the reading direction around, and halves of characters, which UTF-8 cannot hold
 ODD = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]")
+OURS = {"style": "css", "script": "js"}  # written into a page; a service serves them as the files they are
 
 
 def render(template: str, **values: Any) -> bytes:
@@ -33,15 +36,40 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"data_uri": data_uri, "breakable": breakable, "counted": counted}
-    style = files("firstsight.pages").joinpath("firstsight.css").read_text(encoding="utf-8")
-    made.globals |= {"style": Markup(style), "version": __version__}  # ours, so trusted
+    made.filters |= {
+        "anchor": anchor, "breakable": breakable, "counted": counted,
+        "data_uri": data_uri, "day": day, "digest": digest, "first_up": first_up,
+    }  # fmt: skip
+    ours = {name: files("firstsight.pages").joinpath(f"firstsight.{kind}") for name, kind in OURS.items()}
+    made.globals |= {name: Markup(file.read_text(encoding="utf-8")) for name, file in ours.items()}  # so trusted
+    made.globals |= {"briefly": briefly, "scripted": False, "version": __version__}
     return made
 
 
-def data_uri(jpeg: bytes | None) -> str | None:
-    """A JPEG as an address that holds it."""
-    return None if jpeg is None else f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
+def data_uri(picture: bytes | None) -> Markup | None:
+    """A JPEG or WebP as an address that holds it."""
+    if picture is None:
+        return None
+    kind = "webp" if picture.startswith(b"RIFF") else "jpeg"
+    return Markup(f"data:image/{kind};base64,{base64.b64encode(picture).decode()}")  # nothing in it to be escaped
+
+
+def digest(script: str) -> str:
+    """What a policy calls a script by: nothing but that very script is run.
+
+    >>> digest("1")
+    'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='
+    """
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+def anchor(id: str) -> str:
+    """The place of a category on a page, whatever its id is.
+
+    >>> anchor("new-7"), anchor("Blue Morpho")
+    ('c-new-7', 'c-Blue~20Morpho')
+    """
+    return "c-" + re.sub("[^A-Za-z0-9_-]", lambda found: f"~{ord(found[0]):x}", id)
 
 
 def breakable(name: str) -> Markup:
@@ -51,6 +79,15 @@ def breakable(name: str) -> Markup:
     Markup('&lt;b&gt;_<wbr>a')
     """
     return Markup(re.sub("([_/])", r"\1<wbr>", str(escape(name))))
+
+
+def first_up(text: str) -> str:
+    """Words as the start of a sentence; names in it stay as they are.
+
+    >>> first_up("nearest to Blue Morpho")
+    'Nearest to Blue Morpho'
+    """
+    return text[:1].upper() + text[1:]
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

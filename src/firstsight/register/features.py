@@ -112,6 +112,13 @@ class FeatureRegister(Roster):
             )
         return compared
 
+    def _points(self, features: NDArray[Any]) -> NDArray[np.float64]:
+        return self._comparable(features).astype(np.float64)
+
+    def _apart(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+        square = float(np.square(one - other).sum())
+        return math.sqrt(square) if self.metric == "euclidean" else square / 2
+
     @property
     def _chunk(self) -> int:
         return CHUNK

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment, Assignments, Candidate
 from firstsight.core.errors import ModelError, SettingsError
-from firstsight.core.protocols import Centre
+from firstsight.core.protocols import Centre, Halves
+from firstsight.register.halves import halves
 from firstsight.register.naming import Naming
 
 UNCHANGED = ("names", "_position", "_reserved", "_centres")  # in place; names grow by `Naming`
@@ -225,6 +226,14 @@ class LearningRegister(Naming, ABC):
             if len(distances) and distances.min() <= self.radius:
                 again[i] = distances.argmin()
         return again
+
+    def halves(self, features: NDArray[Any]) -> Halves | None:
+        """Two parts that lie clearly apart."""
+        return halves(self._points(self._checked(features)))
+
+    def _points(self, features: Floats) -> Floats:
+        """Features as points that lie as near each other as they are alike."""
+        return features
 
     def neighbours(self, feature: NDArray[Any], within: float, limit: int) -> list[Candidate]:
         distances = self.distances(self._checked(feature))

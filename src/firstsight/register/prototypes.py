@@ -72,6 +72,9 @@ class PrototypeRegister(LearningRegister):
         if position == self._count:
             self._found(_unit(feature), self._mark_for(feature))
 
+    def _points(self, features: Floats) -> Floats:
+        return _unit(features)
+
     def _mark_for(self, founder: Floats) -> float:
         """The mark a new category starts with."""
         return float(self._marks[self._cosines(founder).argmax()])
@@ -182,6 +185,9 @@ class LeaderRegister(AdditiveRegister):
 
     def _whole(self, features: Floats) -> Whole:
         return self._steps.whole(_unit(features))
+
+    def _points(self, features: Floats) -> Floats:
+        return _unit(features)
 
     def _renew(self, which: list[int]) -> None:
         for at in which:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment, Assignments, Candidate
 from firstsight.core.errors import SettingsError
-from firstsight.core.protocols import Centre
+from firstsight.core.protocols import Centre, Halves
+from firstsight.register.halves import halves
 from firstsight.register.index import Centres, Index
 from firstsight.register.naming import Naming
 from firstsight.register.standing import Standing
@@ -57,6 +58,17 @@ class Roster(Naming, ABC):
     @abstractmethod
     def _chunk(self) -> int:
         """Features decided together while categories are born, each of which is compared with the features to come."""
+
+    @abstractmethod
+    def centre_of(self, features: NDArray[Any]) -> NDArray[Any]: ...
+
+    @abstractmethod
+    def _points(self, features: NDArray[Any]) -> NDArray[np.float64]:
+        """Features as points that lie as near each other as they are alike."""
+
+    @abstractmethod
+    def _apart(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+        """The distance of two such points."""
 
     def _comparable(self, features: NDArray[Any]) -> NDArray[Any]:
         """Features (or one) as the index compares them."""
@@ -166,6 +178,14 @@ class Roster(Naming, ABC):
         self._owner_of += owner
         self._home += home
         self._merged |= owner != home
+
+    def halves(self, features: NDArray[Any]) -> Halves | None:
+        """Two parts that lie clearly apart, so far that neither part's centre reaches the other's."""
+        found = halves(self._points(features))
+        if found is None:
+            return None
+        parts = self._points(np.stack([self.centre_of(features[part]) for part in (found.second, ~found.second)]))
+        return found if self._apart(*parts) > self.radius else None
 
     # ------------------------------------------------------------------ answering
 

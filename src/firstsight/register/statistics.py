@@ -10,7 +10,7 @@ times the concentration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, isfinite, isnan, log
 from typing import Any, TypeAlias
 
@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import ModelError
+from firstsight.core.protocols import Halves
 from firstsight.register.additive import AdditiveRegister
 from firstsight.register.exact import Steps
-from firstsight.register.learning import Floats, posterior
+from firstsight.register.halves import two_means
+from firstsight.register.learning import LARGEST, Floats, posterior
 from firstsight.register.number import NumberModel
 from firstsight.register.numbers import as_json, as_text, from_json, from_text
 from firstsight.register.stack import Stack
@@ -30,6 +32,8 @@ Places: TypeAlias = NDArray[np.intp]
 BLOCK = 512  # categories compared with all others at once
 PAGE = 1024  # features asked about at once
 ENOUGH = 16.0  # features a category learns from, before it knows what it is
+HALF = 10.0  # features' worth that the mean of half a category is believed: a pose has fewer images than a category
+UNLIKELY, BLUNT = -2.5, 0.2  # log odds of two categories in one before its features count; what those are worth then
 SURE = 1e-9  # no answer is surer, one way or the other
 ROOM = 64  # categories there is room for at first; doubled as needed
 
@@ -82,6 +86,16 @@ class Spread:
         gain = counts[:, None] * self.between / self.within
         terms = sums**2 * self.between / self.within**2 / (1 + gain) - np.log1p(gain)
         return 0.5 * np.asarray(terms.sum(axis=1))
+
+    def two_or_one(self, counts: Floats, sums: Floats) -> float:
+        """The log Bayes factor of two categories, with so many features (2,) of these sums (2, D), against one.
+
+        The halves were chosen among all there are, so each is as improbable as they are many.
+        """
+        spread, ways = replace(self, trusted=HALF), min(float(counts.sum()), 2 * HALF) - 1
+        counts, sums = spread.believed(counts, sums)
+        together = spread.evidence(counts.sum(keepdims=True), sums.sum(axis=0, keepdims=True))
+        return float(spread.evidence(counts, sums).sum() - together[0] - ways * log(2))
 
     def evidence_of_pairs(self, counts: Floats, sums: Floats, some: Places, others: Places) -> Floats:
         """The evidence of every pair put together: for those of the same count one product of matrices."""
@@ -189,6 +203,21 @@ class StatisticsRegister(AdditiveRegister):
             factors = self.spread.evidence_of_pairs(counts, sums, news, here) - alone[news][:, None] - alone[here]
             for new, other in zip(*np.nonzero((factors > 0) & (here < news[:, None])), strict=True):
                 yield self.names[here[other]], self.names[news[new]], float(factors[new, other])
+
+    def halves(self, features: NDArray[Any]) -> Halves | None:
+        """The two parts where features fall apart best, if they are rather two categories than one."""
+        given = self._checked(features)
+        second = two_means(given / np.sqrt(self.spread.within))
+        if second is None:
+            return None
+        parts = [given[second], given[~second]]
+        sums = np.stack([part.sum(axis=0) for part in parts])
+        factor = self.spread.two_or_one(np.array([float(len(part)) for part in parts]), sums)
+        if factor <= 0:
+            return None
+        odds = UNLIKELY + BLUNT * self.spread.sharpness * factor
+        sure = 1 / (1 + exp(-min(odds, LARGEST)))
+        return Halves(second, factor, sure, f"e^{factor:.1f} times as probable as two categories than as one")
 
     def _learns_on(self, position: int) -> bool:
         return bool(self._counts[position] < self.spread.enough)

@@ -96,6 +96,9 @@ class WindowRegister(LearningRegister):
         self._windows[position] = [*self._windows[position], feature[: len(self.shared)]][-WINDOW:]
         self._renew(position)
 
+    def _points(self, features: Floats) -> Floats:
+        return features[:, : len(self.shared)]
+
     def _sure(self, feature: Floats) -> int:
         """The category the classifier is sure of, or -1."""
         chances = feature[len(self.shared) :]

@@ -75,7 +75,7 @@ def _scored(task: Task, run: Run, model: Model, settings: Any, features: Feature
     own = settings.rule if settings.method == "phe" else "own"
     rules: dict[str, Rule | None] = {own: None, **({"reference": "reference"} if settings.method == "phe" else {})}
     rows = {
-        name: passes(partial(model.register, None, rule), compared, task.truth, task.made_of.orders)
+        name: passes(partial(model.decision.register, None, rule), compared, task.truth, task.made_of.orders)
         for name, rule in rules.items()
     }
     rows[own] += beside(model, features, task.truth)

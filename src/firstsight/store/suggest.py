@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from firstsight.core.odds import times
 from firstsight.core.protocols import WeighsPairs
 from firstsight.core.threads import one_thread
 from firstsight.store.events import Assigned, Merged
@@ -55,7 +56,7 @@ def _by_weight(view: View, register: WeighsPairs, sizes: Counter[str]) -> list[S
     for one, other, factor in register.alike():
         pair = frozenset((one, other))
         if pair not in rejected and not any(view.catalogue.categories[id].by_person for id in pair):
-            reason = f"e^{factor:.1f} times as probable as one category than as two"
+            reason = f"{times(factor)} as probable as one category than as two"
             suggestions.append(Suggestion(*_smaller_first(view, pair, sizes), factor, reason))
     return sorted(suggestions, key=lambda s: (-s.score, s.category))
 

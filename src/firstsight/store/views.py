@@ -132,11 +132,6 @@ def unsure(view: View, below: float, limit: int) -> tuple[list[Member], int]:
     return [member(view, number) for number in least.tolist()], int((open_ones & np.isnan(sure)).sum())
 
 
-def is_lesson(view: View, content: bytes) -> bool:
-    """Whether a category learns from this very image, any time that it came."""
-    return any(view.catalogue.lesson(number) for number in view.with_content(content))
-
-
 def image_numbers(view: View, wanted: Sequence[str]) -> list[int]:
     """Images as people name them: by number, by the file they came from, or by the end of its path."""
     found: list[int] = []

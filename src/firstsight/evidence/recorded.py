@@ -1,0 +1,92 @@
+"""What a register has of an image: the answer it was given, the register without it, and the images beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstsight.core.errors import ImageError
+from firstsight.core.protocols import Register
+from firstsight.data.images import thumbnail
+from firstsight.evidence.evidence import Fellow, Given
+from firstsight.evidence.originals import Originals, original
+from firstsight.model.examples import SIDE
+from firstsight.store.view import View
+
+FELLOWS = 5  # images shown of a category
+LOOKED_AT = 1000  # of the latest of a category, to find those most alike
+
+
+def number_of(view: View, content: bytes, source: str = "") -> int | None:
+    """The image of this content: the one from this source, one a person placed, or the last."""
+    here = view.with_content(content)
+    best = lambda n: (view.assigned(n).source == source, view.catalogue.placed(n), n)  # noqa: E731
+    return max(here, key=best, default=None)
+
+
+def given_to(view: View, number: int) -> Given:
+    """The answer an image was given when it came."""
+    recorded, event = view.event(number), view.assigned(number)
+    catalogue, now = view.catalogue, view.category_of(number)
+    began = catalogue.categories[event.category].founded  # 0 where it was taught
+    return Given(
+        image=number,
+        time=recorded.time,
+        category=view.name_of(event.category),
+        is_new=not catalogue.categories[event.category].known,
+        founded=began > 0 and began == number - 1,
+        confidence=event.confidence,
+        by_person=event.decided_by == "person",
+        runner_up=view.name_of(event.runner_up) if event.runner_up else None,
+        now=view.name_of(now),
+        now_new=not catalogue.categories[now].known,
+        taught=view.register.learns and bool(_lessons(view, number)),
+    )
+
+
+def without(view: View, number: int) -> Register:
+    """The register as if it had not learned from a picture, where it can forget one: else it is sure of itself."""
+    register, lessons = view.register, _lessons(view, number)
+    if not (register.learns and register.unlearns and lessons):
+        return register
+    other = register.copy()
+    for each in lessons:
+        other.unlearn(register.feature_from(view.assigned(each).feature), view.catalogue.home(each))
+    return other
+
+
+def _lessons(view: View, number: int) -> list[int]:
+    """The times that the picture of an image came and its category learned from it."""
+    same = {number, *view.with_content(view.assigned(number).content)}
+    return sorted(each for each in same if view.catalogue.lesson(each))
+
+
+def fellows(view: View, category: str, feature: NDArray[Any], but: int | None) -> tuple[Fellow, ...]:
+    """Images of a category that are most like a feature, with their pictures where those are still there."""
+    numbers = [number for number in view.images(category)[-LOOKED_AT:] if number != but]
+    if not numbers:
+        return ()
+    register, events = view.register, [view.assigned(number) for number in numbers]
+    apart = _apart(np.stack([register.feature_from(event.feature) for event in events]), feature)
+    originals = Originals()
+    return tuple(
+        _fellow(originals, numbers[i], events[i].source, events[i].content)
+        for i in np.argsort(apart, kind="stable")[:FELLOWS].tolist()
+    )
+
+
+def _fellow(originals: Originals, number: int, source: str, content: bytes) -> Fellow:
+    try:
+        return Fellow(number, source, thumbnail(original(originals.place(source), content.hex()), SIDE))
+    except ImageError as error:
+        return Fellow(number, source, None, error.reason)
+
+
+def _apart(features: NDArray[Any], feature: NDArray[Any]) -> NDArray[Any]:
+    """How far features are from one: in bits, or by the angle."""
+    if features.dtype.kind == "u":
+        return np.asarray(np.bitwise_count(features ^ feature).sum(axis=1))
+    lengths = np.linalg.norm(features, axis=1) * np.linalg.norm(feature)
+    return np.asarray(-(features @ feature) / np.maximum(lengths, np.finfo(np.float32).tiny))

@@ -1,0 +1,73 @@
+"""Small copies of many pictures, made a few at a time: for a page that holds thousands and still opens at once."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from PIL import Image, ImageOps, features
+
+from firstsight.core.errors import ImageError
+from firstsight.core.protocols import Progress
+from firstsight.data.ahead import ahead
+from firstsight.data.images import ImageLike, decoded
+from firstsight.evidence.originals import Originals, original
+from firstsight.store.views import Member
+
+SIDE = 112  # pixels of a picture among others,
+LARGE = 224  # and of one that stands for its category
+QUALITY = 60
+WINDOW = 64  # made before they are asked for
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A picture to be made: of an image by its number, at a size."""
+
+    image: int
+    side: int
+    place: ImageLike
+    content: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A small picture; where there is none, why."""
+
+    content: bytes | None
+    why: str = ""
+
+
+def thumbnails(wanted: Iterable[tuple[Member, int]], progress: Progress, total: int) -> dict[tuple[int, int], Picture]:
+    """Pictures by image and side, of those whose files are where they were."""
+    originals, found = Originals(), {}
+    items = (Wanted(each.image, side, originals.place(each.source), each.content) for each, side in wanted)
+    with progress.task("thumbnails", total) as advance:
+        for key, picture in ahead(made, items, window=WINDOW):
+            found[key] = picture
+            advance()
+    return found
+
+
+def made(wanted: Wanted) -> tuple[tuple[int, int], Picture]:
+    """One of them, with what it is found by."""
+    try:
+        picture = Picture(small(original(wanted.place, wanted.content), wanted.side))
+    except ImageError as error:
+        picture = Picture(None, error.reason)
+    return (wanted.image, wanted.side), picture
+
+
+def square(picture: ImageLike) -> bytes:
+    """A picture among others."""
+    return small(picture, SIDE)
+
+
+def small(picture: ImageLike, side: int) -> bytes:
+    """A square of the middle, without metadata: WebP, which is half as large as JPEG, where this Pillow has it."""
+    with decoded(picture, at_least=2 * side) as image:
+        square = ImageOps.fit(image, (side, side), Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    square.save(buffer, "WEBP" if features.check("webp") else "JPEG", quality=QUALITY)
+    return buffer.getvalue()

@@ -1,0 +1,93 @@
+"""Categories that may hold two things, with the images of either and the reason.
+
+The features of a category are cut in two where they fall apart best. A register that can weighs two categories
+against one; the others say how clearly the parts lie apart. What a person said is not questioned: neither parts that
+a person merged, nor parts that each hold images a person placed, nor a split that was taken back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstsight.core.protocols import FindsHalves, Halves
+from firstsight.core.threads import one_thread
+from firstsight.store.catalogue import Catalogue
+from firstsight.store.events import Split
+from firstsight.store.view import View
+
+ALIKE = 0.9  # of the images on the same side, where a cut is one that a person has mended
+
+
+@dataclass(frozen=True)
+class SplitSuggestion:
+    """Split `images` off from `category`? They are the smaller part, `rest` the larger; both in order of arrival."""
+
+    category: str  # its id
+    images: tuple[int, ...]
+    rest: tuple[int, ...]
+    sure: float | None  # how probable two categories are, where the register can tell
+    score: float  # the larger, the rather; comparable within one register
+    reason: str
+
+
+@one_thread()
+def suggest_splits(view: View, limit: int = 20, category: str | None = None) -> list[SplitSuggestion]:
+    """The likeliest first: of all categories there are, or of one, by id or name. Nobody has to wait meanwhile.
+
+    Empty where no category seems to hold two things, or where the register cannot tell.
+    """
+    register, catalogue = view.register, view.catalogue
+    if not isinstance(register, FindsHalves):
+        return []
+    wanted = None if category is None else view.category(category).id
+    found = []
+    for id, members in _members(view, wanted).items():
+        features = np.stack([register.feature_from(feature) for _, feature in members])
+        halves = register.halves(features) if len(members) > 1 else None
+        if halves is not None:
+            made = _suggestion(id, [number for number, _ in members], halves)
+            if not _questions_a_person(view, made):
+                found.append(made)
+    return sorted(found, key=lambda each: (-each.score, catalogue.categories[each.category].position))[:limit]
+
+
+def _members(view: View, wanted: str | None) -> dict[str, list[tuple[int, bytes]]]:
+    """The images of every category, or of one, by number, and their features."""
+    numbers, owners, _ = view.catalogue.columns()
+    owner = dict(zip(numbers.tolist(), owners.tolist(), strict=True))
+    members: dict[str, list[tuple[int, bytes]]] = {}
+    for number, feature in view.features():
+        if number in owner and wanted in (None, id := view.catalogue.order[owner[number]]):
+            members.setdefault(id, []).append((number, feature))
+    return members
+
+
+def _suggestion(id: str, numbers: Sequence[int], halves: Halves) -> SplitSuggestion:
+    parts: dict[bool, list[int]] = {True: [], False: []}
+    for number, second in zip(numbers, halves.second.tolist(), strict=True):
+        parts[second].append(number)
+    return SplitSuggestion(id, tuple(parts[True]), tuple(parts[False]), halves.sure, halves.score, halves.reason)
+
+
+def _questions_a_person(view: View, made: SplitSuggestion) -> bool:
+    catalogue = view.catalogue
+    if all(any(catalogue.placed(image) for image in part) for part in (made.images, made.rest)):
+        return True
+    return _merged(catalogue, made) or any(
+        isinstance(edit.event, Split)
+        and catalogue.undone & {edit.number}
+        and set(edit.event.images) in (set(made.images), set(made.rest))
+        for edit in view.edits()
+    )
+
+
+def _merged(catalogue: Catalogue, made: SplitSuggestion) -> bool:
+    """Whether the parts are by and large those that were merged."""
+    ((home, _),) = Counter(catalogue.home(image) for image in made.images).most_common(1)
+    own = [catalogue.home(image) == home for image in made.images]
+    others = [catalogue.home(image) != home for image in made.rest]
+    return min(sum(own) / len(own), sum(others) / len(others)) >= ALIKE
