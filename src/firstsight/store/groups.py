@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment
 from firstsight.core.protocols import Register
+from firstsight.core.sightings import NOTHING, Sighting
 from firstsight.store.draft import Draft
 from firstsight.store.events import Assigned, Created, Recorded
 from firstsight.store.view import View
@@ -18,11 +19,15 @@ from firstsight.store.view import View
 
 @dataclass(frozen=True)
 class Arrival:
-    """An image to be answered: where it came from, the SHA-256 of its content, what the encoder made of it."""
+    """An image to be answered: where it came from, the SHA-256 of its content, what the encoder made of it.
+
+    And what it tells of itself.
+    """
 
     source: str
     content: bytes
     feature: NDArray[Any]
+    sighting: Sighting = NOTHING
 
 
 class Group:
@@ -48,7 +53,8 @@ class Group:
                 feature = register.feature_bytes(arrival.feature)
                 if answer.created:
                     draft.events.append(Created(str(answer.category), feature))
-                draft.events.append(Assigned.of(answer, arrival.source, self.encoder, feature, arrival.content))
+                told = (arrival.source, self.encoder, feature, arrival.content, arrival.sighting)
+                draft.events.append(Assigned.of(answer, *told))
 
     def numbered(self, recorded: Sequence[Recorded]) -> list[Assignment]:
         """The answers with the numbers of their images; a repeat has the answer and the number of the first."""
