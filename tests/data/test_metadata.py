@@ -23,7 +23,7 @@ NOON = "2026:05:01 12:00:03"
 
 
 def test_a_photograph_tells_when_where_and_by_which_camera(tmp_path: Path) -> None:
-    told = {"taken": NOON, "place": HAARLEM, "camera": ("RECONYX", "PC800"), "serial": "P8-0192"}
+    told: dict[str, Any] = {"taken": NOON, "place": HAARLEM, "camera": ("RECONYX", "PC800"), "serial": "P8-0192"}
     content = photograph(tmp_path / "a.jpg", **told)
     for image in (tmp_path / "a.jpg", str(tmp_path / "a.jpg"), content, Image.open(io.BytesIO(content))):
         found = sighting_of(image)

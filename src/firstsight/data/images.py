@@ -111,6 +111,11 @@ class Preprocess:
             raise ValueError(f"interpolation is {self.interpolation!r}")
 
 
+def readable() -> frozenset[str]:
+    """How files are called that can be decoded here: HEIC only where pillow-heif is installed."""
+    return SUFFIXES if "HEIF" in formats() else SUFFIXES - {*FORMATS["HEIF"]}
+
+
 def read(source: ImageLike) -> tuple[ImageLike, bytes]:
     """An image as it is to be decoded, and the SHA-256 of its content: a file's bytes, or an upright picture's pixels.
 
