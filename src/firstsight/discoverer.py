@@ -23,11 +23,13 @@ from firstsight.core.protocols import Discovering, Register
 from firstsight.core.sightings import NOTHING, Sighting, UnreadMetadata
 from firstsight.core.threads import one_thread
 from firstsight.data.ahead import ahead, or_error
+from firstsight.data.bursts import runs, same_burst, whole
 from firstsight.data.crops import Crop
 from firstsight.data.features import is_feature, read_feature
 from firstsight.data.images import ImageLike, describe, read
 from firstsight.data.metadata import sighting_of
 from firstsight.encode.many import group_size
+from firstsight.register.together import decide
 from firstsight.store.store import Arrival, Store
 
 Given: TypeAlias = ImageLike  # an image, or a feature somebody has already: an array of one dimension
@@ -63,7 +65,7 @@ class Discoverer:
     an open `Store`, everything it discovers is kept there and the next discoverer goes on from there; a file that
     does not exist is made and starts from the register given, one that exists has its own. With `once`, an image
     the store has already is recognised and not counted again. Without `metadata`, the store keeps no time, place or
-    camera of an image.
+    camera of an image. With `bursts`, images that one camera took at most so many seconds apart are decided together.
 
     >>> from firstsight import fit_features
     >>> model = fit_features([[0, 1], [0.1, 1], [1, 0], [1, 0.1]], ["ant", "ant", "bee", "bee"])
@@ -83,10 +85,12 @@ class Discoverer:
         store: Store | Path | str | None = None,
         once: bool = False,
         metadata: bool = True,
+        bursts: float | None = None,
     ) -> None:
         self.model = model
         self.once = once
         self.metadata = metadata
+        self.bursts = bursts
         self._own = model.register() if register is None else register
         self._opened = self._open(Path(store)) if isinstance(store, str | Path) else None
         self.store = self._opened if isinstance(store, str | Path) else store
@@ -154,7 +158,8 @@ class Discoverer:
         size = group_size(self.model)
         prepared = ahead(or_error(self._preparing(once)), images, window=2 * size)
         groups = iter(lambda: list(islice(prepared, size)), [])
-        for group in ahead(self._with_features, groups, window=2, workers=1):
+        ready: Iterable[list[PreparedOrError]] = ahead(self._with_features, groups, window=2, workers=1)
+        for group in ready if self.bursts is None else whole(ready, self._of_one_burst):
             if errors == "raise":
                 group = [*takewhile(_is_good, group), *[each for each in group if not _is_good(each)][:1]]
             good = [each for each in group if not isinstance(each, ImageError)]
@@ -176,7 +181,10 @@ class Discoverer:
     @one_thread()
     def _discover(self, group: list[Prepared]) -> Sequence[Assignment]:
         if self.store is None:
-            return self._own.assign_many(np.stack([each.feature for each in group]))
+            if self.bursts is None:
+                return self._own.assign_many(np.stack([each.feature for each in group]))
+            bursts = ([group[i].feature for i in unit] for unit in runs(group, self._of_one_burst))
+            return [answer for features in bursts for answer in decide(self._own, features).answers]
         known = [self.store.recognise(each.content, each.source) if each.feature is None else None for each in group]
         fresh = [each for each, answer in zip(group, known, strict=True) if answer is None]
         if undone := [self.model.prepare(each.picture) for each in fresh if each.feature is None]:
@@ -185,22 +193,39 @@ class Discoverer:
         for each in fresh:
             for what in each.sighting.unread:
                 warnings.warn(f"{each.source}: {what}", UnreadMetadata, stacklevel=2)
-        arrivals = [Arrival(each.source, each.content, each.feature, each.sighting) for each in fresh]
-        answers = iter(self.store.record(arrivals, self.model.provenance, self.once))
+        answers = iter(self.store.record(self._arrivals(fresh), self.model.provenance, self.once))
         return [answer or next(answers) for answer in known]
+
+    def _arrivals(self, group: list[Prepared]) -> list[Arrival]:
+        """Images as the store takes them: with what it may keep of them, and which belong together."""
+        arrivals = []
+        for number, unit in enumerate(runs(group, self._of_one_burst)):
+            for each in (group[i] for i in unit):
+                told = each.sighting
+                if not self.metadata:
+                    told = Sighting(box=told.box, detected=told.detected, withheld=True)
+                burst = number if len(unit) > 1 else None
+                arrivals.append(Arrival(each.source, each.content, each.feature, told, burst))
+        return arrivals
+
+    def _of_one_burst(self, one: PreparedOrError, other: PreparedOrError) -> bool:
+        if isinstance(one, ImageError) or isinstance(other, ImageError) or self.bursts is None:
+            return False
+        return same_burst(one.sighting, one.source, other.sighting, other.source, self.bursts)
 
     def _preparing(self, once: bool) -> Callable[[Given], Prepared]:
         """What makes an image ready to be encoded, or with `once` finds it in the store."""
         if once and self.store is not None:
             return self._recognised
-        return partial(_prepared, self.model.prepare, self.store is not None, self.metadata)
+        kept = self.store is not None or self.bursts is not None
+        return partial(_prepared, self.model.prepare, kept, self.metadata or self.bursts is not None)
 
     def _recognised(self, image: Given) -> Prepared:
         assert self.store is not None
         if is_feature(image):
             return _as_feature(image)
         picture, content = read(image)
-        source, told = _source(image), sighting_of(image, picture, self.metadata)
+        source, told = _source(image), sighting_of(image, picture, self.metadata or self.bursts is not None)
         if self.store.recognise(content, source) is not None:
             return Prepared(source, content, picture=picture, sighting=told)
         return Prepared(source, content, _pixels(self.model.prepare, picture, describe(image)), sighting=told)
