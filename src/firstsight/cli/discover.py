@@ -113,8 +113,6 @@ def discover(
         store = None
         if register is not None and register.exists():  # before the model: a refusal should not take seconds
             store = held.enter_context(Store.open(register, sync=durable, wait=wait))
-            if not once and not again and watch is None:
-                refuse_if_held(store, arriving(sources, Counter()))
         trained = load_model(model, device, exact, trust)
         trained.image_encoder  # noqa: B018 - a model of features is refused once, not at every image
         if radius is not None and not trained.decision.discovers:
@@ -127,7 +125,12 @@ def discover(
         if store is None and register is not None:
             store = held.enter_context(Store.create(register, start, trained.provenance, durable, wait, or_open=True))
         if store is not None:
-            _agree(store, trained, radius, rule)
+            _agree(store, trained, rule)
+            if not once and not again and watch is None:
+                refuse_if_held(store, arriving(sources, Counter()))
+            if radius is not None and radius != store.view().radius:
+                store.change_radius(radius)
+                say(f" the radius of {register} is {radius} from now on (categories {register} undo takes that back)")
         known = once or (watch is not None and not again)  # a folder that is watched is looked at again and again
         discoverer = Discoverer(trained, start, store, known, not no_metadata, gap)
         held.enter_context(metadata_warnings())
@@ -163,15 +166,12 @@ def _sync(value: str) -> Sync:
     return cast("Sync", value)
 
 
-def _agree(store: Store, model: Model, radius: float | None, rule: str | None) -> None:
-    """A register goes on as it is: its model and its rule are for good, a radius given changes it."""
+def _agree(store: Store, model: Model, rule: str | None) -> None:
+    """A register goes on as it is: its model and its rule are for good."""
     store.check_model(model.provenance)
     path, held = store.name, store.register.header().get("rule", "nearest")
     if rule is not None and rule != held:
         raise SettingsError(f"{path} matches by {held!r}, not {rule!r}", "leave --rule out, or name a new register")
-    if radius is not None and radius != store.view().radius:
-        store.change_radius(radius)
-        say(f" the radius of {path} is {radius} from now on (categories {path} undo takes that back)")
 
 
 @contextmanager
