@@ -170,7 +170,7 @@ def test_exports_hold_every_image(register: Path, swatches: Path, tmp_path: Path
         assert (out / "a_b_ _c_").is_dir()
     refused(3, "exists already", "categories", register, "export", tmp_path / "copy")
     refused(3, "exists already", "categories", register, "export", tmp_path / "all.csv")
-    refused(2, ".xlsx is not written", "categories", register, "export", tmp_path / "all.xlsx")
+    refused(2, ".ods is not written", "categories", register, "export", tmp_path / "all.ods")
     refused(2, "copy, link, hardlink", "categories", register, "export", tmp_path / "x", "--how", "move")
 
 
