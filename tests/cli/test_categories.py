@@ -181,7 +181,7 @@ def test_an_export_names_images_that_are_gone(sure_model: Path, swatches: Path, 
     lonely.unlink()
     result = firstsight("categories", register, "export", tmp_path / "out")
     assert result.returncode == 1
-    assert "one.jpg is no longer there" in result.stderr
+    assert "one.jpg: is no longer there" in result.stderr
 
 
 def test_what_is_no_register_is_said_to_be_none(tmp_path: Path) -> None:

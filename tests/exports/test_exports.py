@@ -127,7 +127,7 @@ def test_darwin_core_uses_published_terms_alone(store: Store, tmp_path: Path) ->
     assert (second["scientificName"], second["verbatimIdentification"]) == ("", "new-1")
     assert "50.0% left" in second["occurrenceRemarks"]
     assert third["informationWithheld"] == "time, place and camera"
-    assert any("1 images have no scientificName" in note for note in made.notes)
+    assert any("1 of 4 images have no scientificName" in note for note in made.notes)
     store.rename("new-1", "Morpho menelaus")
     export(store.view(), tmp_path / "occurrence.csv", "dwc", Options(overwrite=True))
     assert rows(tmp_path / "occurrence.csv")[1]["scientificName"] == "Morpho menelaus"
@@ -136,7 +136,7 @@ def test_darwin_core_uses_published_terms_alone(store: Store, tmp_path: Path) ->
 def test_camtrap_dp_has_the_published_fields_and_all_that_are_required(store: Store, tmp_path: Path) -> None:
     made = export(store.view(), tmp_path / "package", "camtrap")
     assert made.count == 2  # two do not say when they were taken
-    assert any("2 images left out" in note for note in made.notes)
+    assert any("2 of 4 images are left out" in note for note in made.notes)
     tables = {name: rows(tmp_path / "package" / f"{name}.csv") for name in camtrap.standard()["tables"]}
     for name, found in tables.items():
         camtrap.check(name, [*found])

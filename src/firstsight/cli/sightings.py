@@ -26,7 +26,7 @@ def days(context: typer.Context, category: Only = None, as_json: Json = False) -
         found, unknown = by_day(store.view(), category)
     _print(found, "day", as_json)
     if unknown:
-        say(f" {unknown} images do not say when they were taken")
+        say(f" {unknown} of {_all(found, unknown)} images do not say when they were taken")
 
 
 def places(
@@ -43,7 +43,7 @@ def places(
         found, unknown = by_place(store.view(), size, category)
     _print(found, "place", as_json)
     if unknown:
-        say(f" {unknown} images do not say where they were taken")
+        say(f" {unknown} of {_all(found, unknown)} images do not say where they were taken")
 
 
 def forget(
@@ -66,6 +66,10 @@ def _reading(context: typer.Context) -> Store:
 
     file, _, trust = context.obj
     return Store.open(file, write=False, trust=trust)
+
+
+def _all(found: list[Count], unknown: int) -> int:
+    return sum(each.images for each in found) + unknown
 
 
 def _print(found: list[Count], what: str, as_json: bool) -> None:

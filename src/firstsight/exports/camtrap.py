@@ -83,7 +83,8 @@ def fill_package(view: View, folder: Path, options: Options) -> tuple[int, list[
     (folder / "datapackage.json").write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     notes = ["datapackage.json: fill in the contributors and the project, which a register does not know"]
     if len(timed) < len(every):
-        notes.append(f"{len(every) - len(timed)} images left out: Camtrap DP needs to know when they were taken")
+        left = f"{len(every) - len(timed)} of {len(every)} images are left out"
+        notes.append(f"{left}: Camtrap DP needs to know when they were taken")
     if any(line["timestampIssues"] == "true" for line in lines):
         notes.append("times are given as UTC where cameras do not say by which clock; timestampIssues says so")
     return len(observations), missing, notes

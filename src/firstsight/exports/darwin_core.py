@@ -30,9 +30,10 @@ def as_darwin_core(view: View, options: Options) -> tuple[bytes, int, list[str]]
     assert terms() >= set(header), set(header) - terms()
     notes = []
     if unnamed := sum(not each.named for each in every):
-        notes.append(f"{unnamed} images have no scientificName, which GBIF asks for: rename their categories first")
+        what = f"{unnamed} of {len(every)} images have no scientificName, which GBIF asks for"
+        notes.append(f"{what}: rename their categories first")
     if untimed := sum(each.image.taken is None for each in every):
-        notes.append(f"{untimed} images have no eventDate: they do not say when they were taken")
+        notes.append(f"{untimed} of {len(every)} images have no eventDate: they do not say when they were taken")
     return csv_of(header, lines), len(lines), notes
 
 
