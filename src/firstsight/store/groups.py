@@ -47,7 +47,7 @@ class Group:
         ]
         self.again = self._repeats() if self.once else {}
         register = draft.register
-        self.order, self.centres = list(range(len(self.arrivals))), dict[int, NDArray[Any]]()
+        self.order = list(range(len(self.arrivals)))
         if any(each.burst is not None for each in self.arrivals):
             self._by_bursts(register)
         elif register.learns:
@@ -59,8 +59,7 @@ class Group:
             if answer is not None and answer.decided_by != "record":
                 feature = register.feature_bytes(arrival.feature)
                 if answer.created:
-                    centre = register.feature_bytes(self.centres.get(i, arrival.feature))
-                    draft.events.append(Created(str(answer.category), centre))
+                    draft.events.append(Created(str(answer.category), feature))
                 told = (arrival.source, self.encoder, feature, arrival.content, arrival.sighting)
                 draft.events.append(Assigned.of(answer, *told))
 
@@ -107,7 +106,6 @@ class Group:
                 for i, answer in zip(asked, made.answers, strict=True):
                     self.answers[i] = answer
                 leads = asked[made.leads]
-                self.centres[leads] = made.centre
                 asked = [leads, *(i for i in asked if i != leads)]
             self.order += [*sorted(set(unit) - set(asked)), *asked]
 
