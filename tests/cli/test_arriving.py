@@ -57,7 +57,9 @@ def test_images_that_are_all_held_are_refused_before_anything_is_recorded(
     path = tmp_path / "r.db"
     discover(sure_model, swatches, path, "--radius", 0)
     before = path.read_bytes()
-    everything = ("discover", sure_model, swatches / "stream", "--register", path, "--device", "cpu")
+    (tmp_path / "broken.jpg").write_bytes(b"no picture")  # which no register ever holds
+    images = (swatches / "stream", tmp_path / "broken.jpg")
+    everything = ("discover", sure_model, *images, "--register", path, "--device", "cpu")
     said = refused(2, "all 24 images are in", *everything)
     assert "--once" in said
     assert "--again" in said
@@ -125,6 +127,8 @@ def test_watching_ends_by_an_interrupt_with_everything_kept(
         assert "watching" in result.stderr
     assert "3 there already" in result.stderr
     assert sum(row["images"] for row in listed(path, "list")) == 3
+    (tmp_path / "empty").mkdir()
+    assert firstsight("discover", sure_model, "--watch", tmp_path / "empty", "--device", "cpu").returncode == 0
     refused(2, "not both", "discover", sure_model, folder, "--watch", folder)
     refused(2, "name images", "discover", sure_model)
     refused(2, "is no folder", "discover", sure_model, "--watch", path)

@@ -111,6 +111,8 @@ def test_places_are_given_as_coarsely_as_asked_and_say_so(store: Store, tmp_path
     assert (deployment["latitude"], deployment["coordinateUncertainty"]) == (first["latitude"], "7142")
     written = b"".join(path.read_bytes() for path in tmp_path.glob("c*/*.csv"))
     assert str(HAARLEM[0]).encode() not in written
+    for copied in (tmp_path / "camtrap" / "media").rglob("*.jpg"):  # which must not say it either
+        assert sighting_of(copied) == NOTHING
 
 
 def test_darwin_core_uses_published_terms_alone(store: Store, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from firstsight.cli.console import printable, say, warn
-from firstsight.core.errors import DataError, ImageError
+from firstsight.core.errors import ImageError
 
 if TYPE_CHECKING:
     from firstsight.core.assignments import Assignment
@@ -48,11 +48,9 @@ class Tally:
         elif not isinstance(answer, ImageError):
             print(_text(image, answer, store) + ("\tunsure" if unsure else ""), flush=True)
 
-    def sum_up(self, register: Path | None, sources: str) -> None:
-        """Say what there was in all; exit code 1 where some could not be read, an error where there was nothing."""
+    def sum_up(self, register: Path | None) -> None:
+        """Say what there was in all; exit code 1 where some could not be read."""
         counts = self.counts
-        if not counts:
-            raise DataError(f"no images in {sources}")
         bad = f"; {counts['bad']} could not be read" if counts["bad"] else ""
         again = f"; {counts['again']} there already" if counts["again"] else ""
         say(f" {counts['known']} images of known categories, {counts['new']} of new ones{again}{bad}")

@@ -36,16 +36,17 @@ def named(paths: list[Path]) -> list[Path]:
 
 def refuse_if_held(store: Store, images: Iterable[ImageLike]) -> None:
     """Refuse images that the register holds already, every one of them; a single other one ends the looking."""
-    from firstsight.data.images import read
+    from firstsight.data.images import decode, read
 
     held, view = 0, store.view()
     for image in images:
         try:
-            content = read(image)[1]
-        except ImageError:  # which is said when its turn comes
+            picture, content = read(image)
+            if not view.with_content(content):
+                decode(picture)
+                return
+        except ImageError:  # a file that is no image is never held; it is said when its turn comes
             continue
-        if not view.with_content(content):
-            return
         held += 1
     if held:
         what = "the image is" if held == 1 else f"all {held} images are"

@@ -16,7 +16,7 @@ from firstsight.cli.arriving import named, refuse_if_held, watched
 from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, say
 from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
 from firstsight.cli.units import seconds
-from firstsight.core.errors import SettingsError
+from firstsight.core.errors import DataError, SettingsError
 from firstsight.core.files import disk_errors
 
 if TYPE_CHECKING:
@@ -143,7 +143,9 @@ def discover(
                 decided, told = tee(arriving(paths, tally.counts))
                 for image, answer in zip(told, discoverer.discover_many(decided, errors="yield"), strict=True):
                     tally.take(image, answer, store)
-    tally.sum_up(register, ", ".join(map(str, sources)))
+    if not tally.counts and watch is None:
+        raise DataError(f"no images in {', '.join(map(str, sources or images or []))}")
+    tally.sum_up(register)
 
 
 def _check_flags(register: Path | None, once: bool, again: bool, images: list[Path] | None, watch: Path | None) -> None:

@@ -29,7 +29,7 @@ QUALITY = 95  # of a part of a frame, as JPEG
 def check_how(options: Options) -> None:
     if options.how not in COPY:
         raise SettingsError(f"how is {options.how!r}; allowed: {', '.join(COPY)}")
-    if options.how != "copy" and not options.metadata:
+    if options.how != "copy" and options.strips:
         raise SettingsError(f"--how {options.how} leaves the files as they are, with their metadata", "copy them")
 
 
@@ -68,7 +68,7 @@ def write_image(each: Record, target: Path, options: Options, whole: bool = Fals
         buffer = io.BytesIO()
         decode(each.image.picture).save(buffer, "JPEG", quality=QUALITY)
         target.write_bytes(buffer.getvalue())
-    elif each.image.withheld:
+    elif each.image.withheld or options.strips:
         content, suffix = stripped(read(source)[0])
         target = target if target.suffix.lower() in (suffix, ".jpeg") else target.with_suffix(suffix)
         target.write_bytes(content)

@@ -25,6 +25,11 @@ class Options:
     metadata: bool = True
     sites: Mapping[str, Place] = field(default_factory=dict)
 
+    @property
+    def strips(self) -> bool:
+        """Whether copies of files must not tell what they do: a coarse place is none beside the exact one."""
+        return not self.metadata or self.round_places is not None
+
 
 @dataclass(frozen=True)
 class Record:
