@@ -3,8 +3,8 @@
     python reproductions/bursts.py --data pets --root pets.tar --backbone efficientnet-lite2 --images 400 --frames 5
 
 Photographs of the query stream each become a burst, as a camera trap takes one of an animal that passes: in every frame
-another part of the photograph is seen, shifted, nearer or farther, dark or bright, blurred by the movement, with noise.
-The frames are encoded once. Then bursts arrive in random orders, and their frames are decided one by one, or together.
+another part of the photograph is seen, nearer or farther; some are blurred by the movement, all have some noise. The
+frames are encoded once. Then bursts arrive in random orders, and their frames are decided one by one, or together.
 """
 
 from __future__ import annotations
@@ -29,21 +29,26 @@ from firstsight.methods.settings import settings
 from firstsight.register.together import decide
 from firstsight.train.fit import fit_images
 
+BLURRED = 0.4  # of the frames
+
 Codes = NDArray[Any]
 
 
-def frame(image: ImageLike, generator: np.random.Generator) -> Image.Image:
-    """The animal at one moment."""
-    picture = decode(image)
+def burst(image: ImageLike, frames: int, generator: np.random.Generator) -> list[Image.Image]:
+    """An animal that passes: the light is that of the moment, every frame sees another part of it, some are blurred."""
+    picture, light = decode(image), generator.uniform(0.7, 1.15)
+    return [_frame(picture, light, generator) for _ in range(frames)]
+
+
+def _frame(picture: Image.Image, light: float, generator: np.random.Generator) -> Image.Image:
     share = generator.uniform(0.5, 1.0)
-    width, height = (max(8, int(side * share)) for side in picture.size)
-    left, top = (
-        int(generator.uniform(0, whole - part)) for whole, part in zip(picture.size, (width, height), strict=True)
-    )
-    part = picture.crop((left, top, left + width, top + height))
-    part = part.filter(ImageFilter.BoxBlur((generator.uniform(0, 0.02) * width, 0)))  # it moves sideways
-    pixels = np.asarray(part, dtype=np.float32) * generator.uniform(0.35, 1.2)
-    noisy = pixels + generator.normal(0, generator.uniform(0, 18), pixels.shape)
+    size = [max(8, int(side * share)) for side in picture.size]
+    left, top = (int(generator.uniform(0, whole - part)) for whole, part in zip(picture.size, size, strict=True))
+    part = picture.crop((left, top, left + size[0], top + size[1]))
+    if generator.random() < BLURRED:
+        part = part.filter(ImageFilter.BoxBlur((generator.uniform(0, 0.03) * size[0], 0)))  # it moves sideways
+    pixels = np.asarray(part, dtype=np.float32) * light
+    noisy = pixels + generator.normal(0, generator.uniform(0, 8), pixels.shape)
     return Image.fromarray(noisy.clip(0, 255).astype(np.uint8))
 
 
@@ -85,7 +90,7 @@ def main() -> None:
     model = fit_images(support, chosen, options.device)
     generator = np.random.default_rng(0)
     taken = generator.permutation(len(query.images))[: options.images]
-    frames = [frame(query.images[i], generator) for i in taken for _ in range(options.frames)]
+    frames = [each for i in taken for each in burst(query.images[i], options.frames, generator)]
     features = model.transform(encode_many(model, frames))
     bursts = features.reshape(len(taken), options.frames, *features.shape[1:])
     truth = [query.categories[query.labels[i]] for i in taken]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tiny_store import LOGS, MODEL, Kind, arrival, discover, new_log, new_store
 
-from firstsight.core.errors import Conflict, NotFound, ReadOnly
+from firstsight.core.errors import Conflict, Locked, NotFound, ReadOnly
 from firstsight.core.sightings import Sighting
-from firstsight.store.events import Assigned
+from firstsight.store import forget
+from firstsight.store.events import Assigned, to_columns
 from firstsight.store.groups import Arrival
+from firstsight.store.sqlite import SqliteLog
 from firstsight.store.store import Store
 from firstsight.store.views import images, line
 
@@ -137,3 +143,51 @@ def test_what_an_image_tells_is_kept_and_read_again(tmp_path: Path) -> None:
         assert event.sighting == TOLD
         assert (first.latitude, first.camera, first.box) == (51.123456, "Secretcam", ())
         assert (second.box, second.detected) == ((0.1, 0.2, 0.3, 0.4), 0.8)
+
+
+def test_what_is_broken_off_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault after the events were emptied: all of it is taken back, and events are guarded as before."""
+    path = tmp_path / "r.db"
+    with new_store(path) as store:
+        (answer,) = store.record([private(0b0111)], MODEL)
+        assert answer.image is not None
+        monkeypatch.setattr(forget, "to_columns", failing(to_columns, after=1))
+        with pytest.raises(ZeroDivisionError):
+            store.forget([answer.image])
+        monkeypatch.undo()
+        assert store.view().assigned(answer.image).source == "/home/anna/diary-of-anna.jpg"
+        store.verify()
+        with closing(sqlite3.connect(path)) as db, pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            db.execute("UPDATE events SET body = '{}'")
+        assert store.forget([answer.image]) is not None
+        with closing(sqlite3.connect(path)) as db, pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            db.execute("UPDATE events SET body = '{}'")
+
+
+def failing(function: Any, after: int) -> Any:
+    """The function, which fails when it was called so many times."""
+    calls = itertools.count()
+
+    def called(*arguments: Any) -> Any:
+        return function(*arguments) if next(calls) < after else 1 / 0
+
+    return called
+
+
+def test_a_reader_that_holds_old_bytes_is_said_and_the_rest_is_done_later(tmp_path: Path) -> None:
+    path = tmp_path / "r.db"
+    with new_store(path) as store:
+        (answer,) = store.record([private(0b0111)], MODEL)
+        assert answer.image is not None
+        assert isinstance(store._log, SqliteLog)
+        assert store._log._writer is not None
+        store._log._writer.execute("PRAGMA busy_timeout = 20")
+        with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchone()
+            with pytest.raises(Locked, match="forget the image once more"):
+                store.forget([answer.image])
+        assert store.forget([answer.image]) is None
+        assert store.view().assigned(answer.image).forgotten
+        for trace in TRACES:
+            assert trace not in bytes_of(path), trace
