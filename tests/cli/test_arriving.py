@@ -219,3 +219,11 @@ def test_nonsense_in_exif_data_is_a_warning(sure_model: Path, tmp_path: Path) ->
     assert result.returncode == 0
     assert "000.jpg: its date cannot be read: '0000:00:00 00:00:00' is none" in result.stderr
     categories(tmp_path / "r.db", "verify")
+
+
+def test_parts_of_frames_are_encoded_anew(sure_model: Path, frames: Path, tmp_path: Path) -> None:
+    path = tmp_path / "r.db"
+    answered(sure_model, frames, "--boxes", tmp_path / "md.json", "--register", path, "--radius", 0)
+    categories(path, "reencode", sure_model, tmp_path / "new.db", "--device", "cpu")
+    before, after = listed(path, "show", "new-1"), listed(tmp_path / "new.db", "show", "new-1")
+    assert [(row["content"], row["box"]) for row in after] == [(row["content"], row["box"]) for row in before]

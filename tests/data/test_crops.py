@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,13 @@ def test_a_box_is_cut_to_its_frame(left: float, top: float, width: float, height
         return
     assert 0 <= x <= x + w <= 1 + 1e-4
     assert 0 <= y <= y + h <= 1 + 1e-4
+
+
+@given(boxes)
+def test_a_box_that_a_log_kept_leads_to_the_same_content(values: Any) -> None:
+    box = box_of(values)
+    kept = json.loads(json.dumps(box))
+    assert picture_of("a.jpg", kept).key() == Crop("a.jpg", box).key()
 
 
 @given(boxes, st.integers(1, 3000), st.integers(1, 3000))

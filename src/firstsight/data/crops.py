@@ -76,5 +76,8 @@ def framed(frame: Image.Image, box: Box) -> Image.Image:
 
 
 def picture_of(source: str, box: Sequence[float]) -> Any:
-    """An image as a log names it, to be read: a file, or a part of one."""
-    return Crop(source, box_of(box)) if box else source
+    """An image as a log names it, to be read: a file, or a part of one, whose content is told by the very same box."""
+    if not box:
+        return source
+    left, top, width, height = box
+    return Crop(source, (left, top, width, height))
