@@ -1,6 +1,6 @@
 """What it gains to decide the images of a burst together, on a stream of simulated bursts.
 
-    python reproductions/bursts.py --data pets --root pets.tar --backbone efficientnet-lite2 --images 400 --frames 5
+    python reproductions/bursts.py --data pets --root pets.tar --backbone efficientnet-lite2 --images 220 --frames 5
 
 Photographs of the query stream each become a burst, as a camera trap takes one of an animal that passes: in every frame
 another part of the photograph is seen, nearer or farther; some are blurred by the movement, all have some noise. The
