@@ -102,6 +102,17 @@ def test_the_how_to_on_registers_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         exec(compile(block, "register.md", "exec"), {})
 
 
+def test_the_how_to_on_photographs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sure_model: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "moths.model").symlink_to(sure_model, target_is_directory=True)
+    write_swatches(Path("moths/labelled"), {"white": "Belana fusatea"}, range(20, 21))
+    for block in blocks(ROOT / "docs" / "photographs.md", "python"):
+        exec(compile(block, "photographs.md", "exec"), {})
+    assert "the part of the photograph" in Path("found.csv").read_text()
+    with Store.open("moths.db", write=False) as store:
+        assert store.view().assigned(store.view().images()[0]).forgotten
+
+
 @pytest.mark.parametrize(("place", "name"), [(0, "mine:Centred"), (1, "learned:Directions")])
 def test_the_methods_in_the_docs_keep_the_contract(
     place: int, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moths: Path, tiny: dict[str, Any]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, takewhile
@@ -19,11 +20,16 @@ from numpy.typing import NDArray
 from firstsight.core.assignments import Assignment
 from firstsight.core.errors import ImageError, ModelError, SettingsError
 from firstsight.core.protocols import Discovering, Register
+from firstsight.core.sightings import NOTHING, Sighting, UnreadMetadata
 from firstsight.core.threads import one_thread
 from firstsight.data.ahead import ahead, or_error
+from firstsight.data.bursts import runs, same_burst, whole
+from firstsight.data.crops import Crop
 from firstsight.data.features import is_feature, read_feature
 from firstsight.data.images import ImageLike, describe, read
+from firstsight.data.metadata import sighting_of
 from firstsight.encode.many import group_size
+from firstsight.register.together import decide
 from firstsight.store.store import Arrival, Store
 
 Given: TypeAlias = ImageLike  # an image, or a feature somebody has already: an array of one dimension
@@ -43,6 +49,7 @@ class Prepared(NamedTuple):
     pixels: NDArray[np.uint8] | None = None
     picture: ImageLike | None = None
     given: NDArray[np.float32] | None = None  # a feature, as it came
+    sighting: Sighting = NOTHING
     feature: Any = None  # as the register compares it
 
 
@@ -57,7 +64,8 @@ class Discoverer:
     Without a register it starts with a fresh one of the model's known categories. With a `store`, a file's name or
     an open `Store`, everything it discovers is kept there and the next discoverer goes on from there; a file that
     does not exist is made and starts from the register given, one that exists has its own. With `once`, an image
-    the store has already is recognised and not counted again.
+    the store has already is recognised and not counted again. Without `metadata`, the store keeps no time, place or
+    camera of an image. With `bursts`, images that one camera took at most so many seconds apart are decided together.
 
     >>> from firstsight import fit_features
     >>> model = fit_features([[0, 1], [0.1, 1], [1, 0], [1, 0.1]], ["ant", "ant", "bee", "bee"])
@@ -76,9 +84,13 @@ class Discoverer:
         register: Register | None = None,
         store: Store | Path | str | None = None,
         once: bool = False,
+        metadata: bool = True,
+        bursts: float | None = None,
     ) -> None:
         self.model = model
         self.once = once
+        self.metadata = metadata
+        self.bursts = bursts
         self._own = model.register() if register is None else register
         self._opened = self._open(Path(store)) if isinstance(store, str | Path) else None
         self.store = self._opened if isinstance(store, str | Path) else store
@@ -146,7 +158,8 @@ class Discoverer:
         size = group_size(self.model)
         prepared = ahead(or_error(self._preparing(once)), images, window=2 * size)
         groups = iter(lambda: list(islice(prepared, size)), [])
-        for group in ahead(self._with_features, groups, window=2, workers=1):
+        ready: Iterable[list[PreparedOrError]] = ahead(self._with_features, groups, window=2, workers=1)
+        for group in ready if self.bursts is None else whole(ready, self._of_one_burst):
             if errors == "raise":
                 group = [*takewhile(_is_good, group), *[each for each in group if not _is_good(each)][:1]]
             good = [each for each in group if not isinstance(each, ImageError)]
@@ -168,31 +181,54 @@ class Discoverer:
     @one_thread()
     def _discover(self, group: list[Prepared]) -> Sequence[Assignment]:
         if self.store is None:
-            return self._own.assign_many(np.stack([each.feature for each in group]))
+            if self.bursts is None:
+                return self._own.assign_many(np.stack([each.feature for each in group]))
+            bursts = ([group[i].feature for i in unit] for unit in runs(group, self._of_one_burst))
+            return [answer for features in bursts for answer in decide(self._own, features).answers]
         known = [self.store.recognise(each.content, each.source) if each.feature is None else None for each in group]
         fresh = [each for each, answer in zip(group, known, strict=True) if answer is None]
         if undone := [self.model.prepare(each.picture) for each in fresh if each.feature is None]:
             again = iter(self.model.transform(self.model.encode(undone)))
             fresh = [each._replace(feature=next(again)) if each.feature is None else each for each in fresh]
-        arrivals = [Arrival(each.source, each.content, each.feature) for each in fresh]
-        answers = iter(self.store.record(arrivals, self.model.provenance, self.once))
+        for each in fresh:
+            for what in each.sighting.unread:
+                warnings.warn(f"{each.source}: {what}", UnreadMetadata, stacklevel=2)
+        answers = iter(self.store.record(self._arrivals(fresh), self.model.provenance, self.once))
         return [answer or next(answers) for answer in known]
+
+    def _arrivals(self, group: list[Prepared]) -> list[Arrival]:
+        """Images as the store takes them: with what it may keep of them, and which belong together."""
+        arrivals = []
+        for number, unit in enumerate(runs(group, self._of_one_burst)):
+            for each in (group[i] for i in unit):
+                told = each.sighting
+                if not self.metadata:
+                    told = Sighting(box=told.box, detected=told.detected, withheld=True)
+                burst = number if len(unit) > 1 else None
+                arrivals.append(Arrival(each.source, each.content, each.feature, told, burst))
+        return arrivals
+
+    def _of_one_burst(self, one: PreparedOrError, other: PreparedOrError) -> bool:
+        if isinstance(one, ImageError) or isinstance(other, ImageError) or self.bursts is None:
+            return False
+        return same_burst(one.sighting, one.source, other.sighting, other.source, self.bursts)
 
     def _preparing(self, once: bool) -> Callable[[Given], Prepared]:
         """What makes an image ready to be encoded, or with `once` finds it in the store."""
         if once and self.store is not None:
             return self._recognised
-        return partial(_prepared, self.model.prepare, self.store is not None)
+        kept = self.store is not None or self.bursts is not None
+        return partial(_prepared, self.model.prepare, kept, self.metadata or self.bursts is not None)
 
     def _recognised(self, image: Given) -> Prepared:
         assert self.store is not None
         if is_feature(image):
             return _as_feature(image)
         picture, content = read(image)
-        source = _source(image)
+        source, told = _source(image), sighting_of(image, picture, self.metadata or self.bursts is not None)
         if self.store.recognise(content, source) is not None:
-            return Prepared(source, content, picture=picture)
-        return Prepared(source, content, _pixels(self.model.prepare, picture, describe(image)))
+            return Prepared(source, content, picture=picture, sighting=told)
+        return Prepared(source, content, _pixels(self.model.prepare, picture, describe(image)), sighting=told)
 
     def _with_feature(self, prepared: Prepared) -> list[Prepared]:
         """A group of one, with its feature; ImageError where it can have none."""
@@ -226,7 +262,7 @@ class Discoverer:
             return ImageError(each.source, error.what, error.remedy)
 
 
-def _prepared(prepare: Callable[[Any], NDArray[np.uint8]], kept: bool, image: Given) -> Prepared:
+def _prepared(prepare: Callable[[Any], NDArray[np.uint8]], kept: bool, metadata: bool, image: Given) -> Prepared:
     """An image ready to be encoded, with the digest of its content where that is to be kept."""
     if is_feature(image):
         return _as_feature(image)
@@ -234,7 +270,8 @@ def _prepared(prepare: Callable[[Any], NDArray[np.uint8]], kept: bool, image: Gi
     if not kept:
         return Prepared(name, b"", prepare(image))
     picture, content = read(image)
-    return Prepared(_source(image), content, _pixels(prepare, picture, name))
+    told = sighting_of(image, picture, metadata)
+    return Prepared(_source(image), content, _pixels(prepare, picture, name), sighting=told)
 
 
 def _pixels(prepare: Callable[[Any], NDArray[np.uint8]], picture: ImageLike, name: str) -> NDArray[np.uint8]:
@@ -245,7 +282,9 @@ def _pixels(prepare: Callable[[Any], NDArray[np.uint8]], picture: ImageLike, nam
 
 
 def _source(image: Given) -> str:
-    """How a store calls an image."""
+    """How a store calls an image: a part of a frame by the frame, whose box it keeps."""
+    if isinstance(image, Crop):
+        image = image.frame
     return os.path.abspath(image) if isinstance(image, (str, Path)) else describe(image)  # noqa: PTH100 - keeps links
 
 

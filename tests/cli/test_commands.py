@@ -268,10 +268,10 @@ def test_without_new_images_new_is_null_in_json_and_a_dash_in_the_table(fitted: 
 
 def test_evaluate_says_what_it_left_out(fitted: tuple[Path, str], moths: Path, tmp_path: Path) -> None:
     labelled = shutil.copytree(moths / "stream", tmp_path / "labelled")
-    (next(labelled.iterdir()) / "photo.heic").touch()
+    (next(labelled.iterdir()) / "photo.psd").touch()
     result = firstsight("evaluate", fitted[0], labelled)
     assert result.returncode == 0
-    assert ".heic were left out" in result.stderr
+    assert ".psd were left out" in result.stderr
 
 
 def test_quiet_still_names_a_bad_image(fitted: tuple[Path, str], moths: Path, tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from test_commands import firstsight, refused
 
 from firstsight.core.protocols import Provenance
 from firstsight.core.spreadsheets import cell
+from firstsight.exports.export import export
 from firstsight.register.codes import CodeRegister
 from firstsight.reproduce.tables.sheet import Sheet
-from firstsight.store.export import export_csv
 from firstsight.store.store import Arrival, Store
 
 RED = "\x1b[31m"
@@ -76,7 +76,7 @@ def test_tables_and_json_of_a_register_show_escapes_as_text(register: Path) -> N
 
 def test_csv_runs_nothing_and_gives_back_every_name(register: Path, tmp_path: Path) -> None:
     with Store.open(register, write=False) as store:
-        export_csv(store.view(), tmp_path / "r.csv")
+        export(store.view(), tmp_path / "r.csv")
     rows = list(csv.DictReader((tmp_path / "r.csv").open(newline="", encoding="utf-8")))
     assert [row["source"] for row in rows][1:] == ["'=1+1.jpg", "''tis.jpg", "/plain.jpg"]
     assert [row["source"].removeprefix("'") for row in rows] == [ODD, "=1+1.jpg", "'tis.jpg", "/plain.jpg"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from firstsight.core.errors import DataError
+from firstsight.data import images
 from firstsight.data.folder import check_support, read_folder, walk
 from firstsight.data.source import find_images
 
@@ -88,11 +89,13 @@ def test_a_folder_that_may_not_be_read_is_reported_in_its_place(
     assert [path.relative_to(tmp_path).as_posix() for path in walk(tmp_path)] == ["a/1.jpg", "b", "c/1.jpg"]
 
 
-def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+def test_what_is_left_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "formats", lambda: ("JPEG", "PNG"))  # as without pillow-heif
     touch(tmp_path, "a/1.jpg", "a/2.HEIC", "b/1.jpg", "b/2.jpg", "c/1.pdf", "d/.keep", "loose.png", "notes.txt")
     data = read_folder(tmp_path)
     assert data.left_out == (
-        "category 'a': files with suffix .HEIC were left out",
+        "category 'a': files with suffix .HEIC were left out; for HEIC, install the extra heif: "
+        "pip install 'firstsight[heif]'",
         "category 'c': files with suffix .pdf were left out",
         "category 'd': holds no images",
         "loose.png lies beside the category folders and was left out",

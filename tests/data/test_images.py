@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from firstsight.core.errors import ImageError, ModelError
-from firstsight.data import images
+from firstsight.data import depth, images
 from firstsight.data.images import Preprocess, decode, prepared, resized, thumbnail
 
 HALF = (0.5, 0.5, 0.5)
@@ -84,7 +84,7 @@ def test_every_value_at_every_transparency_is_laid_on_white_as_pillow_composes_i
 
 @pytest.mark.parametrize("kind", [np.uint16, np.int32])
 def test_sixteen_bits_are_converted_in_strips(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "STRIP", 100)
+    monkeypatch.setattr(depth, "STRIP", 100)
     values: np.ndarray = np.arange(30 * 50).reshape(30, 50).astype(kind) * 40
     assert (np.asarray(decode(Image.fromarray(values)))[..., 0] == values >> 8).all()
 
@@ -229,7 +229,7 @@ def test_whatever_a_decoder_raises_is_a_bad_image(monkeypatch: pytest.MonkeyPatc
         decode(b"\0\0\0 ftypavif")
 
 
-@given(st.sampled_from(images._formats()), st.data())
+@given(st.sampled_from(images.formats()), st.data())
 def test_damaged_files_are_read_or_refused(kind: str, data: st.DataObject) -> None:
     content = bytearray(saved(gradient(20, 12), kind))
     for _ in range(data.draw(st.integers(1, 6))):

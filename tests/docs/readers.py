@@ -58,6 +58,11 @@ def fill(home: Path, swatches: Path, sure_model: Path, tiny: dict[str, Any]) -> 
     for name, example in zip(OWN, blocks(ROOT / "docs" / "methods.md", "python"), strict=True):
         (home / name).write_text(example)
     statistics(home / "unsure.db")
+    box = {"category": "1", "conf": 0.9, "bbox": [0.1, 0.1, 0.8, 0.8]}
+    frames = sorted((home / "moths" / "labelled").rglob("*.jpg"))
+    found = [{"file": f"{path.parent.name}/{path.name}", "detections": [box]} for path in frames]
+    (home / "boxes.json").write_text(json.dumps({"images": found, "detection_categories": {"1": "animal"}}))
+    (home / "sites.csv").write_text("folder,latitude,longitude\nlabelled,52.4,4.6\n")
     for name in ("cub", "cub-once", "pets"):
         clouds(home / f"{name}.npz")
     answered = {"concentration": 9.0, "sharpness": 0.15, "log_odds": [-3.0], "all": [50.0], "answers": [[0, 1]]}

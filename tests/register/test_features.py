@@ -22,10 +22,10 @@ from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.protocols import Centre, Provenance
 from firstsight.discoverer import Discoverer
+from firstsight.exports.export import export
 from firstsight.register import features as register_module
 from firstsight.register.features import FeatureRegister, Features, Metric, closed_set_features
 from firstsight.register.kinds import of_header
-from firstsight.store.export import export
 from firstsight.store.store import Arrival, Store
 from firstsight.store.suggest import suggest
 from firstsight.store.views import describe

@@ -205,6 +205,19 @@ class StoreMachine(RuleBasedStateMachine):
     def confirm(self, data: st.DataObject) -> None:
         self.edit(self.store.confirm, [data.draw(st.sampled_from(self.images()))])
 
+    @precondition(lambda self: self.images())
+    @rule(data=st.data())
+    def forget(self, data: st.DataObject) -> None:
+        """Every number stays, and nothing that is decided or can be undone changes."""
+        image = data.draw(st.sampled_from(self.images()))
+        before, answers = self.store.view().catalogue, self.answers(self.store.register)
+        mark = self.store.forget([image])
+        assert self.store.view().assigned(image).forgotten
+        assert self.answers(self.store.register) == answers
+        assert self.store.view().catalogue.edits == before.edits
+        if mark is not None:
+            self.model.events.append(mark)
+
     @rule(radius=st.integers(0, BITS) | st.just(inf))
     def change_radius(self, radius: float) -> None:
         self.edit(self.store.change_radius, radius)

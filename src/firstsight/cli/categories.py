@@ -24,21 +24,20 @@ from firstsight.cli.console import (
     print_json,
     print_table,
     say,
-    warn,
 )
+from firstsight.cli.export import export
 from firstsight.cli.lazy import lazy
 from firstsight.cli.options import Below, Trust
-from firstsight.core.errors import SettingsError
+from firstsight.cli.sightings import days, forget, places
 
 if TYPE_CHECKING:
-    from firstsight.store import events, export, reconsider, suggest, views
+    from firstsight.store import events, reconsider, suggest, views
     from firstsight.store import number as numbers
     from firstsight.store import store as stores
     from firstsight.store.draft import Draft
 else:
-    events, export, numbers, reconsider, suggest, views, stores = (
-        lazy(f"firstsight.store.{name}")
-        for name in ("events", "export", "number", "reconsider", "suggest", "views", "store")
+    events, numbers, reconsider, suggest, views, stores = (
+        lazy(f"firstsight.store.{name}") for name in ("events", "number", "reconsider", "suggest", "views", "store")
     )
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
@@ -320,24 +319,6 @@ def reconsider_(
             say(f" Do:    {start} reconsider --limit {len(every)} --apply")
 
 
-@app.command(name="export")
-def export_(
-    context: typer.Context,
-    target: Annotated[Path, typer.Argument(help="A .csv or .json file, or a new folder.", metavar="OUT")],
-    how: Annotated[str, typer.Option(help="For a folder: copy, link or hardlink the images.")] = "copy",
-) -> None:
-    """Write everything as CSV or JSON, or the images into a folder per category."""
-    if how not in export.COPY:
-        raise SettingsError(f"how is {how!r}; allowed: {', '.join(export.COPY)}")
-    with _reading(context) as store:
-        count, missing = export.export(store.view(), target, how)
-    for source in missing:
-        warn(f"skipped: {source} is no longer there")
-    say(f" {count} images in {target}")
-    if missing:
-        raise typer.Exit(1)
-
-
 app.command(name="gallery")(gallery.found)
 
 
@@ -376,6 +357,10 @@ def reencode(
     with _reading(context) as store:
         count = make(store, load_model(model, device, trust=trust), target, Bars())
     say(f" {count} events in {target}.  Next:  firstsight discover {model} IMAGES --register {target}")
+
+
+for command in (export, days, places, forget):
+    app.command()(command)
 
 
 def _reading(context: typer.Context) -> stores.Store:

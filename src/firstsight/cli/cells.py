@@ -29,7 +29,9 @@ def runner_up(view: View, image: Member) -> str:
 
 
 def from_here(source: str) -> str:
-    """A file's name as one would type it here."""
+    """A file's name as one would type it here; a forgotten image has none."""
+    if not source:
+        return "(forgotten)"
     path = Path(source)
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else source
 

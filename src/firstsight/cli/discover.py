@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from itertools import tee
-from math import isinf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast, get_args
+from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 
 import typer
 
-from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, printable, say, warn
+from firstsight.cli.answers import Tally, metadata_warnings
+from firstsight.cli.arriving import named, refuse_if_held, watched
+from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, say
 from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
-from firstsight.core.errors import DataError, ImageError, SettingsError
+from firstsight.cli.units import seconds
+from firstsight.core.errors import DataError, SettingsError
 from firstsight.core.files import disk_errors
 
 if TYPE_CHECKING:
-    from firstsight.core.assignments import Assignment
+    from firstsight.data.images import ImageLike
     from firstsight.model.model import Model
     from firstsight.store.connection import Sync
     from firstsight.store.store import Store
@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 def discover(
     model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
-    images: Annotated[list[Path], typer.Argument(help="Image files, or folders of them.", metavar="IMAGES...")],
+    images: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Image files, or folders of them; - for a list of paths on standard input."),
+    ] = None,
+    watch: Annotated[
+        Path | None, typer.Option(help="Answer what comes into this folder, until interrupted.", metavar="FOLDER")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line instead of text.")] = False,
     save: Annotated[
         Path | None, typer.Option(help="Also write the JSON lines to this new file.", metavar="FILE.jsonl")
@@ -40,6 +46,23 @@ def discover(
     once: Annotated[
         bool, typer.Option("--once", help="With --register: recognise images it holds; do not count them again.")
     ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="With --register: count images again, even if it holds them all.")
+    ] = False,
+    no_metadata: Annotated[
+        bool, typer.Option("--no-metadata", help="With --register: keep no time, place or camera of an image.")
+    ] = False,
+    bursts: Annotated[
+        str | None,
+        typer.Option(help="Decide images together that one camera took at most so far apart.", metavar="10s"),
+    ] = None,
+    boxes: Annotated[
+        Path | None,
+        typer.Option(help="Each box of this file is an image: MegaDetector's or COCO's JSON.", metavar="FILE.json"),
+    ] = None,
+    box_threshold: Annotated[
+        float, typer.Option(help="How sure the detector has to be of a box.", min=0, max=1, callback=a_number)
+    ] = 0.2,
     wait: Wait = 0.0,
     sync: Annotated[
         str, typer.Option(help="With --register: full, or normal, which a power cut may cost the last images.")
@@ -69,21 +92,24 @@ def discover(
     """
     configure(quiet, verbose)
     rule = check_rule(rule)
-    if once and register is None:
-        raise SettingsError("--once needs --register FILE.db: without it nothing is remembered to compare with")
-    if missing := [str(source) for source in images if not source.exists()]:
-        several = f"{len(missing)} of {len(images)} paths do not exist:\n  " + "\n  ".join(missing)
-        what = f"{missing[0]} does not exist" if len(missing) == 1 else several
-        raise DataError(what, "nothing was done yet: name what is there, and run again")
+    _check_flags(register, once, again, images, watch)
+    gap = None if bursts is None else seconds(bursts, "--bursts")
+    durable = _sync(sync)
+    sources = named([*(images or []), *([] if watch is None else [watch])])
+    from firstsight.data.boxes import read_boxes
     from firstsight.data.source import find_images
     from firstsight.discoverer import Discoverer
     from firstsight.model.folder import load_model
     from firstsight.store.store import Store
 
-    durable = _sync(sync)
-    counts: Counter[str] = Counter()
-    decided, named = tee(find_images(images))
-    with _saving(save) as keep, ExitStack() as held:
+    tally = Tally(as_json, unsure_below)
+    found = None if boxes is None else read_boxes(boxes)
+
+    def arriving(paths: Iterable[Path], counts: Counter[str]) -> Iterator[ImageLike]:
+        every = find_images(paths)
+        return every if found is None else found.images(every, box_threshold, counts)
+
+    with _saving(save) as tally.keep, ExitStack() as held:
         store = None
         if register is not None and register.exists():  # before the model: a refusal should not take seconds
             store = held.enter_context(Store.open(register, sync=durable, wait=wait))
@@ -99,40 +125,39 @@ def discover(
         if store is None and register is not None:
             store = held.enter_context(Store.create(register, start, trained.provenance, durable, wait, or_open=True))
         if store is not None:
-            _agree(store, trained, radius, rule)
-        discoverer = Discoverer(trained, start, store, once)
-        for path, answer in zip(named, discoverer.discover_many(decided, errors="yield"), strict=True):
-            unsure = _is_unsure(answer, unsure_below)
-            counts["unsure"] += unsure
-            line = json.dumps(_fields(path, answer) | ({"unsure": unsure} if unsure_below is not None else {}))
-            keep(line)
-            if isinstance(answer, ImageError):
-                counts["bad"] += 1
-                warn(f"skipped: {answer.what}")
-            elif answer.decided_by == "record":
-                counts["again"] += 1
-            else:
-                counts["new" if answer.is_new else "known"] += 1
-                counts["created"] += answer.created
-            if as_json:
-                print(line, flush=True)
-            elif not isinstance(answer, ImageError):
-                print(_text(path, answer, store) + ("\tunsure" if unsure else ""), flush=True)
-    if not counts:
-        raise DataError(f"no images in {', '.join(map(str, images))}")
-    bad = f"; {counts['bad']} could not be read" if counts["bad"] else ""
-    again = f"; {counts['again']} there already" if counts["again"] else ""
-    say(f" {counts['known']} images of known categories, {counts['new']} of new ones{again}{bad}")
-    if counts["created"]:
-        say(f" {counts['created']} new {'category' if counts['created'] == 1 else 'categories'} registered")
-    if counts["unsure"]:
-        look = f"firstsight categories {register or 'FILE.db'} unsure --below {unsure_below}"
-        unsure_ones = "1 answer is" if counts["unsure"] == 1 else f"{counts['unsure']} answers are"
-        say(f" {unsure_ones} unsure.  {'Look' if register else 'With --register, look'}:  {look}")
-    if register is not None:
-        say(f" kept in {register}.  Next:  firstsight categories {register}")
-    if bad:
-        raise typer.Exit(1)
+            _agree(store, trained, rule)
+            if not once and not again and watch is None:
+                refuse_if_held(store, arriving(sources, Counter()))
+            if radius is not None and radius != store.view().radius:
+                store.change_radius(radius)
+                say(f" the radius of {register} is {radius} from now on (categories {register} undo takes that back)")
+        known = once or (watch is not None and not again)  # a folder that is watched is looked at again and again
+        discoverer = Discoverer(trained, start, store, known, not no_metadata, gap)
+        held.enter_context(metadata_warnings())
+        rounds: Iterable[Iterable[Path]] = [sources]
+        if watch is not None:
+            say(f" watching {watch}; Ctrl-C ends that")
+            rounds = watched(watch)
+        with suppress(KeyboardInterrupt) if watch is not None else nullcontext():
+            for paths in rounds:
+                decided, told = tee(arriving(paths, tally.counts))
+                for image, answer in zip(told, discoverer.discover_many(decided, errors="yield"), strict=True):
+                    tally.take(image, answer, store)
+    if not tally.counts and watch is None:
+        raise DataError(f"no images in {', '.join(map(str, sources or images or []))}")
+    tally.sum_up(register)
+
+
+def _check_flags(register: Path | None, once: bool, again: bool, images: list[Path] | None, watch: Path | None) -> None:
+    for flag, given in (("--once", once), ("--again", again)):
+        if given and register is None:
+            raise SettingsError(f"{flag} needs --register FILE.db: without it nothing is remembered to compare with")
+    if once and again:
+        raise SettingsError("--once and --again contradict each other", "leave one of them out")
+    if bool(images) == (watch is not None):
+        raise SettingsError("name images, or a folder with --watch, and not both")
+    if watch is not None and not watch.is_dir():
+        raise SettingsError(f"--watch {watch} is no folder")
 
 
 def _sync(value: str) -> Sync:
@@ -143,60 +168,12 @@ def _sync(value: str) -> Sync:
     return cast("Sync", value)
 
 
-def _agree(store: Store, model: Model, radius: float | None, rule: str | None) -> None:
-    """A register goes on as it is: its model and its rule are for good, a radius given changes it."""
+def _agree(store: Store, model: Model, rule: str | None) -> None:
+    """A register goes on as it is: its model and its rule are for good."""
     store.check_model(model.provenance)
     path, held = store.name, store.register.header().get("rule", "nearest")
     if rule is not None and rule != held:
         raise SettingsError(f"{path} matches by {held!r}, not {rule!r}", "leave --rule out, or name a new register")
-    if radius is not None and radius != store.view().radius:
-        store.change_radius(radius)
-        say(f" the radius of {path} is {radius} from now on (categories {path} undo takes that back)")
-
-
-def _text(path: object, answer: Assignment, store: Store | None) -> str:
-    kind = "new, just registered" if answer.created else "new" if answer.is_new else "known"
-    if answer.decided_by == "record":
-        kind += ", there already"
-    near = "the first" if answer.created else "placed there by a person"
-    if answer.distance is not None:
-        counted = isinstance(answer.distance, int)
-        unit = "" if not counted else " bit" if answer.distance == 1 else " bits"
-        reach = "no radius" if isinf(answer.radius) else f"radius {_number(answer.radius)}"
-        near = f"{_number(answer.distance)}{unit} away, {reach}"
-    if answer.confidence is not None:
-        near = f"{answer.confidence:.0%} sure"
-    second = answer.runner_up
-    at = "" if second is None or answer.confidence is not None else f" at {_number(second.distance)}"
-    other = f"next {_called(second.category, store)}{at}" if second else "no other"
-    parts = [str(path), answer.name or str(answer.category), kind, near, other]
-    if answer.image is not None:
-        parts.append(f"image {answer.image}")
-    return "\t".join(printable(part) for part in parts)
-
-
-def _called(category: str, store: Store | None) -> str:
-    """A category as people call it."""
-    return category if store is None else store.view().name_of(category)
-
-
-def _is_unsure(answer: Assignment | ImageError, limit: float | None) -> bool:
-    if limit is None or isinstance(answer, ImageError) or answer.decided_by != "rule":
-        return False
-    return answer.confidence is not None and answer.confidence < limit
-
-
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.3g}"
-
-
-def _fields(path: object, answer: Assignment | ImageError) -> dict[str, Any]:
-    if isinstance(answer, ImageError):
-        return {"image": str(path), "error": answer.reason}
-    fields = asdict(answer)
-    del fields["lesson"]  # the register's own affair
-    fields["radius"] = None if isinf(answer.radius) else answer.radius  # JSON has no infinity
-    return {"image": str(path), "number": fields.pop("image"), **fields}
 
 
 @contextmanager

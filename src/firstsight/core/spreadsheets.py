@@ -17,3 +17,14 @@ def cell(value: Cell) -> Cell | str:
     ["'=1+1", "''tis", 'moth', -3]
     """
     return MARK + value if isinstance(value, str) and value.startswith((*RUN, MARK)) else value
+
+
+def shown(value: Cell) -> Cell | str:
+    """Text without what no sheet can hold, such as the bell in a file's name.
+
+    >>> shown("a\\x07b"), shown(2)
+    ('a\\\\x07b', 2)
+    """
+    if not isinstance(value, str):
+        return value
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in value)

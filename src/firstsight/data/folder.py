@@ -6,12 +6,12 @@ Finds files and says what is wrong with the layout; decoding is images.py's busi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from firstsight.core.errors import DataError
-from firstsight.data.images import SUFFIXES, ImageLike
+from firstsight.data.images import FORMATS, HEIF_EXTRA, SUFFIXES, ImageLike, readable
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ def read_folder(folder: Path | str) -> LabelledImages:
     paths: list[Path] = []
     labels: list[int] = []
     left_out: list[str] = []
+    suffixes = readable()
     for entry in _listing(folder):
         if entry.name.startswith("."):
             continue
@@ -58,10 +59,11 @@ def read_folder(folder: Path | str) -> LabelledImages:
             if entry.suffix.lower() in SUFFIXES:
                 left_out.append(f"{entry.name} lies beside the category folders and was left out")
             continue
-        images = list(walk(entry))
-        others = sorted({path.suffix or "none" for path in entry.rglob("*") if _is_stray(path)})
+        images = list(walk(entry, suffixes))
+        others = sorted({path.suffix or "none" for path in entry.rglob("*") if _is_stray(path, suffixes)})
         if others or not images:
             why = f"files with suffix {', '.join(others)} were left out" if others else "holds no images"
+            why += f"; for HEIC, {HEIF_EXTRA}" if {*map(str.lower, others)} & {*FORMATS["HEIF"]} else ""
             left_out.append(f"category {entry.name!r}: {why}")
         if images:
             labels += [len(categories)] * len(images)
@@ -94,8 +96,8 @@ def check_support(support: LabelledImages, folder: Path | str) -> list[str]:
     ]
 
 
-def walk(folder: Path) -> Iterator[Path]:
-    """The image files below a folder, in name order, hidden ones left out.
+def walk(folder: Path, suffixes: Container[str] = SUFFIXES) -> Iterator[Path]:
+    """The image files below a folder, in name order, hidden ones left out; those that are called so.
 
     A folder that cannot be listed stands for itself: whoever decodes it reports it and can go on. Linked folders
     are not entered: a link to a parent would have no end.
@@ -109,13 +111,13 @@ def walk(folder: Path) -> Iterator[Path]:
         if entry.name.startswith("."):
             continue
         if entry.is_dir() and not entry.is_symlink():
-            yield from walk(entry)
-        elif entry.suffix.lower() in SUFFIXES:
+            yield from walk(entry, suffixes)
+        elif entry.suffix.lower() in suffixes:
             yield entry
 
 
-def _is_stray(path: Path) -> bool:
-    return path.suffix.lower() not in SUFFIXES and not path.name.startswith(".") and path.is_file()
+def _is_stray(path: Path, suffixes: Container[str]) -> bool:
+    return path.suffix.lower() not in suffixes and not path.name.startswith(".") and path.is_file()
 
 
 def _listing(folder: Path) -> list[Path]:

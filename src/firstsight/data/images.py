@@ -12,8 +12,8 @@ import math
 import stat
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from firstsight.core.errors import ImageError, ModelError
+from firstsight.data.crops import Crop, framed
+from firstsight.data.depth import eight_bits
 from firstsight.data.memory import decoding
 
 VERSION = 1
@@ -39,15 +41,21 @@ FORMATS = {  # all that are read, by Pillow's names, and how their files are cal
     "PPM": (".ppm", ".pgm"),
     "JPEG2000": (".jp2",),
     "AVIF": (".avif",),
+    "HEIF": (".heic", ".heif", ".hif"),  # where pillow-heif is installed
 }
+HEIF_EXTRA = "install the extra heif: pip install 'firstsight[heif]'"
 SUFFIXES = frozenset(suffix for suffixes in FORMATS.values() for suffix in suffixes)
 
 MAX_BYTES = 1_024_000_000  # that decoding one image may take
-BYTES = {"AVIF": 10, "WEBP": 16, "JPEG2000": 20}  # a pixel, in decoders that keep more than a picture and a copy of it
+BYTES = {
+    "AVIF": 10,
+    "HEIF": 16,
+    "WEBP": 16,
+    "JPEG2000": 20,
+}  # a pixel, in decoders that keep more than a picture and a copy of it
 COPIED = 8
 MAX_PIXELS = MAX_BYTES // COPIED
 LARGEST = 4096  # pixels that the shorter side may be resized to
-STRIP = 1_000_000  # pixels converted at a time where that takes several copies
 
 warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)  # the limit is ours, and an error
 
@@ -61,7 +69,7 @@ class Stored(Protocol):
     def read_bytes(self) -> bytes: ...
 
 
-ImageLike: TypeAlias = "str | Path | bytes | Image.Image | NDArray[Any] | Stored"
+ImageLike: TypeAlias = "str | Path | bytes | Image.Image | NDArray[Any] | Stored | Crop"
 
 
 @dataclass(frozen=True)
@@ -103,11 +111,19 @@ class Preprocess:
             raise ValueError(f"interpolation is {self.interpolation!r}")
 
 
+def readable() -> frozenset[str]:
+    """How files are called that can be decoded here: HEIC only where pillow-heif is installed."""
+    return SUFFIXES if "HEIF" in formats() else SUFFIXES - {*FORMATS["HEIF"]}
+
+
 def read(source: ImageLike) -> tuple[ImageLike, bytes]:
     """An image as it is to be decoded, and the SHA-256 of its content: a file's bytes, or an upright picture's pixels.
 
-    A file is read once, so that what is decoded is what the digest is of.
+    A file is read once, so that what is decoded is what the digest is of. A part of a frame has a digest of its own.
     """
+    if isinstance(source, Crop):
+        frame, content = read(source.frame)
+        return replace(source, frame=frame), hashlib.sha256(content + source.key()).digest()
     if isinstance(source, (str, Path)):
         name, path = describe(source), Path(source)
         try:
@@ -138,14 +154,17 @@ def decoded(source: ImageLike, shorter: int = 0, at_least: int = 0) -> Iterator[
     Where `at_least` is given, for pictures that are only looked at, a large JPEG may come smaller, its sides no
     shorter than that: it is decoded many times faster.
     """
-    name = describe(source)
+    name, whole = describe(source), source.frame if isinstance(source, Crop) else source
     with _as_image_errors(name):
-        image = _opened(source, name)
-        if at_least and image is not source:
+        image = _opened(whole, name)
+        if at_least and image is not whole and whole is source:
             image.draft(None, (at_least, at_least))
-    with image if image is not source else nullcontext(), decoding(_needed(image, name, shorter)):
+    with image if image is not whole else nullcontext(), decoding(_needed(image, name, shorter)):
         with _as_image_errors(name):
             upright = _upright_rgb(image)
+        if isinstance(source, Crop):
+            upright = source.cut(upright)
+            _check_shape(upright, name, shorter)
         yield upright
 
 
@@ -185,8 +204,20 @@ def thumbnail(source: ImageLike, side: int = 96) -> bytes:
     return buffer.getvalue()
 
 
+def in_frame(source: ImageLike, side: int = 640) -> bytes:
+    """A JPEG of a whole image without metadata, its longer side no longer than this; of a part, the frame it is in."""
+    with decoded(source.frame if isinstance(source, Crop) else source) as image:
+        shown = framed(image, source.box) if isinstance(source, Crop) else image.copy()
+    shown.thumbnail((side, side), Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    shown.save(buffer, "JPEG", quality=82)
+    return buffer.getvalue()
+
+
 def describe(source: ImageLike) -> str:
     """How to call an image in a message."""
+    if isinstance(source, Crop):
+        return str(replace(source, frame=describe(source.frame)))
     if isinstance(source, (str, Path, Stored)):
         return str(source)
     return f"<{type(source).__name__}>"
@@ -213,7 +244,9 @@ def _as_image_errors(name: str) -> Iterator[None]:
     try:
         yield
     except UnidentifiedImageError:
-        raise ImageError(name, f"is not an image that is read: {', '.join(_formats())}") from None
+        if Path(name).suffix.lower() in FORMATS["HEIF"] and "HEIF" not in formats():
+            raise ImageError(name, f"is HEIC, which is not read yet: {HEIF_EXTRA}") from None
+        raise ImageError(name, f"is not an image that is read: {', '.join(formats())}") from None
     except Image.DecompressionBombError:
         raise ImageError(name, f"has far more pixels than the {MAX_PIXELS:,} that are read") from None
     except ImageError:
@@ -232,15 +265,21 @@ def _opened(source: ImageLike, name: str) -> Image.Image:
         return source
     if isinstance(source, Stored) and not isinstance(source, Path):
         source = source.read_bytes()
+    if isinstance(source, Crop):
+        raise ImageError(name, "is a part of a part")
     if not isinstance(source, bytes):
         _check_regular(Path(source), name)
-    return Image.open(io.BytesIO(source) if isinstance(source, bytes) else source, formats=_formats())
+    return Image.open(io.BytesIO(source) if isinstance(source, bytes) else source, formats=formats())
 
 
 @cache
-def _formats() -> tuple[str, ...]:
-    """Those of the formats that this Pillow has."""
+def formats() -> tuple[str, ...]:
+    """Those of the formats that this Pillow has, by itself or by pillow-heif."""
     Image.init()
+    with suppress(ImportError):
+        from pillow_heif import register_heif_opener
+
+        register_heif_opener()
     return tuple(name for name in FORMATS if name in Image.OPEN)
 
 
@@ -252,10 +291,15 @@ def _needed(image: Image.Image, name: str, shorter: int) -> int:
     if pixels * each > MAX_BYTES:
         most = f"at most {MAX_BYTES // each:,} are read of {image.format or 'an image'}"
         raise ImageError(name, f"has {pixels:,} pixels; {most}", "save it smaller, or cut it up")
+    return pixels * each + _check_shape(image, name, shorter) * COPIED
+
+
+def _check_shape(image: Image.Image, name: str, shorter: int) -> int:
+    """The pixels it will have when it is resized; refused where those are too many."""
     grown = math.prod(fitted(image.size, shorter)) if shorter else 0
     if grown > MAX_PIXELS:
         raise ImageError(name, f"is too long and thin: {image.width} x {image.height} pixels")
-    return pixels * each + grown * COPIED
+    return grown
 
 
 def _pixels(image: Image.Image) -> int:
@@ -267,10 +311,11 @@ def _pixels(image: Image.Image) -> int:
 
 def _upright_rgb(image: Image.Image) -> Image.Image:
     image.load()
+    format = image.format  # which an upright copy does not have
     if image.getexif().get(ORIENTATION, 1) != 1:
         image = ImageOps.exif_transpose(image)
-    if image.mode.startswith("I;16") or image.mode == "I":
-        image = _eight_bits(image)
+    if image.mode.startswith("I;16") or image.mode in ("I", "F"):
+        image = eight_bits(image, format)
     if image.mode in ("PA", "P") and (image.mode == "PA" or "transparency" in image.info):
         image = image.convert("RGBA")
     if image.mode in ("RGBA", "LA"):
@@ -278,16 +323,6 @@ def _upright_rgb(image: Image.Image) -> Image.Image:
         white.paste(image, mask=image)
         return white
     return image if image.mode == "RGB" else image.convert("RGB")
-
-
-def _eight_bits(image: Image.Image) -> Image.Image:
-    """Grey of 16 bits in 8, some rows at a time; Pillow would clip it to white."""
-    grey = Image.new("L", image.size)
-    rows = max(1, STRIP // image.width)
-    for top in range(0, image.height, rows):
-        strip = np.asarray(image.crop((0, top, image.width, min(top + rows, image.height))))
-        grey.paste(Image.fromarray((strip.astype(np.uint32) >> 8).clip(0, 255).astype(np.uint8)), (0, top))
-    return grey
 
 
 def _from_array(array: NDArray[Any], name: str) -> Image.Image:

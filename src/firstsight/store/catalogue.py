@@ -22,6 +22,7 @@ from firstsight.store.events import (
     Confirmed,
     Created,
     Event,
+    Forgotten,
     Merged,
     Moved,
     RadiusChanged,
@@ -200,7 +201,7 @@ class Catalogue:
                 self._toggle(fetch(number), fetch)
         else:
             self._do(recorded.number, event)
-        if recorded.kind not in BY_RULE:
+        if recorded.kind not in BY_RULE and not isinstance(event, Forgotten):
             self._first = {}
             self._mine("edits").append(recorded.number)
         self.last = recorded.number
@@ -235,6 +236,9 @@ class Catalogue:
                 self._place(event.images, [self.home(image) for image in event.images])
             case RadiusChanged():
                 self.radius = event.new
+            case Forgotten():
+                for image in event.images:
+                    self.keys[self._index(image)] = key_of(b"")
             case Undone():
                 raise AssertionError("an Undone is toggled, not done")
 
@@ -257,8 +261,8 @@ class Catalogue:
                 self._place(event.images, [self.home(image) for image in event.images], event.placed)
             case RadiusChanged():
                 self.radius = event.old
-            case Undone():
-                raise AssertionError("an Undone is toggled, not taken back")
+            case Undone() | Forgotten():
+                raise AssertionError(f"{type(event).__name__} cannot be taken back")
 
     def _put(self, number: int, event: Assigned) -> None:
         """An image arrives, or comes back."""

@@ -18,6 +18,7 @@ from firstsight.store.events import (
     Confirmed,
     Created,
     Event,
+    Forgotten,
     Merged,
     Moved,
     RadiusChanged,
@@ -106,7 +107,7 @@ def writes(number: int, event: Event) -> set[Key]:
             return {("image", image) for image in event.images}
         case RadiusChanged():
             return {("radius", "")}
-        case Merged() | Undone():
+        case Merged() | Undone() | Forgotten():
             return set()
 
 
@@ -125,7 +126,7 @@ def reads(event: Event) -> set[Key]:
             return homes | {("image", image) for image in event.images}
         case Confirmed():
             return {("image", image) for image in event.images}
-        case Created() | RadiusChanged() | Undone():
+        case Created() | RadiusChanged() | Undone() | Forgotten():
             return set()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from firstsight.core.errors import SettingsError
 from firstsight.core.protocols import Register
 from firstsight.store import edits
-from firstsight.store.events import BY_RULE, Assigned, Event, Recorded, Undone
+from firstsight.store.events import BY_RULE, Assigned, Event, Forgotten, Recorded, Undone
 from firstsight.store.log import Log
 from firstsight.store.state import State
 from firstsight.store.teaching import follow
@@ -99,8 +99,8 @@ class Draft:
         return self._edit(edits.redo(self.catalogue, event, self.fetch, self._by_people()))
 
     def can_be_undone(self, event: int) -> bool:
-        """Whether an event is one to undo: not undone already, and no undo itself."""
-        return event not in self.catalogue.undone and not isinstance(self.fetch(event).event, Undone)
+        """Whether an event is one to undo: not undone already, no undo itself, and not for good."""
+        return event not in self.catalogue.undone and not isinstance(self.fetch(event).event, Undone | Forgotten)
 
     def _by_people(self) -> list[Recorded]:
         return [self.fetch(number) for number in self.catalogue.edits]

@@ -16,6 +16,7 @@ from firstsight.store.events import (
     Assigned,
     Confirmed,
     Created,
+    Forgotten,
     Merged,
     Moved,
     RadiusChanged,
@@ -104,6 +105,8 @@ def undo(
             what = ", ".join(map(str, inner.event.events))
             raise Conflict(f"event {number} is a redo", f"undo what it brought back: {what}")
         raise Conflict(f"event {number} is an undo itself", hint="redo", number=number)
+    if isinstance(target.event, Forgotten):
+        raise Conflict(f"event {number} removed what told of images, for good", "it cannot be undone")
     if number in catalogue.undone:
         raise Conflict(f"event {number} is undone already", hint="redo", number=number)
     targets = _with_founding(target, catalogue, fetch)

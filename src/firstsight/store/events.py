@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from firstsight.core.assignments import Assignment
+from firstsight.core.sightings import KEPT, NOTHING, Sighting
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Assigned:
     `feature` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
     `encoder` the entry of the log that says which model, preprocess version, device and precision made the feature.
     `confidence` is how probable the rule held the answer to be, where it could tell. `lesson` is whether its category
-    learned from it, in a register that learns. A radius without end is infinite here, and null in JSON.
+    learned from it, in a register that learns. A radius without end is infinite here, and null in JSON. The rest is
+    what the image told of itself, see `Sighting`. One that was forgotten has neither source nor content.
     """
 
     source: str
@@ -39,14 +41,40 @@ class Assigned:
     content: bytes
     confidence: float | None = None
     lesson: bool = True
+    taken: str | None = None
+    latitude: float | None = None
+    longitude: float | None = None
+    camera: str | None = None
+    serial: str | None = None
+    box: tuple[float, ...] = ()
+    detected: float | None = None
+    withheld: bool = False
 
     @property
     def home(self) -> str:
         """The category whose centre it matched; where that one is merged, its images go with it."""
         return self.via or self.category
 
+    @property
+    def sighting(self) -> Sighting:
+        """When, where and by which camera it was taken."""
+        return Sighting(**{name: getattr(self, name) for name in KEPT})
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether all that told of the image was removed for good."""
+        return not self.source and not self.content
+
     @classmethod
-    def of(cls, answer: Assignment, source: str, encoder: int, feature: bytes, content: bytes) -> Assigned:
+    def of(
+        cls,
+        answer: Assignment,
+        source: str,
+        encoder: int,
+        feature: bytes,
+        content: bytes,
+        sighting: Sighting = NOTHING,
+    ) -> Assigned:
         assert answer.category is not None, "only a pure match answers without a category"
         other = answer.runner_up
         return cls(
@@ -63,6 +91,7 @@ class Assigned:
             content=content,
             confidence=answer.confidence,
             lesson=answer.lesson,
+            **{name: getattr(sighting, name) for name in KEPT},
         )
 
 
@@ -136,6 +165,16 @@ class Undone:
     events: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Forgotten:
+    """What told of images was removed for good: where they came from, their content, time, place and camera.
+
+    The mark that it leaves. It cannot be undone.
+    """
+
+    images: tuple[int, ...]
+
+
 def _in_json(hint: Any) -> tuple[type, ...]:
     """The types that the value of a field can have in JSON."""
     if get_origin(hint) is tuple:
@@ -144,10 +183,13 @@ def _in_json(hint: Any) -> tuple[type, ...]:
     return (*kinds, int) if float in kinds else kinds
 
 
-Event: TypeAlias = Assigned | Created | Renamed | Merged | Split | Moved | Confirmed | RadiusChanged | Undone
+Event: TypeAlias = (
+    Assigned | Created | Renamed | Merged | Split | Moved | Confirmed | RadiusChanged | Undone | Forgotten
+)
 
 KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (Assigned, Created, Renamed, Merged, Split, Moved, Confirmed, RadiusChanged, Undone)
+    kind.__name__: kind
+    for kind in (Assigned, Created, Renamed, Merged, Split, Moved, Confirmed, RadiusChanged, Undone, Forgotten)
 }
 # What the values of an event may be in JSON: a file made by hand may say anything.
 ALLOWED: dict[str, dict[str, tuple[type, ...]]] = {
@@ -159,6 +201,7 @@ NUMBERS = {
     for name, allowed in ALLOWED.items()
 }
 BY_RULE = ("Assigned", "Created")  # all others are people's
+FOR_GOOD = ("Forgotten",)  # what cannot be undone
 
 
 @dataclass(frozen=True)

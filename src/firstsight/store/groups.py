@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment
 from firstsight.core.protocols import Register
+from firstsight.core.sightings import NOTHING, Sighting
+from firstsight.data.bursts import runs
+from firstsight.register.together import decide
 from firstsight.store.draft import Draft
 from firstsight.store.events import Assigned, Created, Recorded
 from firstsight.store.view import View
@@ -18,11 +21,16 @@ from firstsight.store.view import View
 
 @dataclass(frozen=True)
 class Arrival:
-    """An image to be answered: where it came from, the SHA-256 of its content, what the encoder made of it."""
+    """An image to be answered: where it came from, the SHA-256 of its content, what the encoder made of it.
+
+    And what it tells of itself. Neighbours of one `burst` are answered together.
+    """
 
     source: str
     content: bytes
     feature: NDArray[Any]
+    sighting: Sighting = NOTHING
+    burst: int | None = None
 
 
 class Group:
@@ -39,26 +47,33 @@ class Group:
         ]
         self.again = self._repeats() if self.once else {}
         register = draft.register
-        if register.learns:
+        self.order = list(range(len(self.arrivals)))
+        if any(each.burst is not None for each in self.arrivals):
+            self._by_bursts(register)
+        elif register.learns:
             self._in_turn(register)
         else:
             self._together(register)
-        for arrival, answer in zip(self.arrivals, self.answers, strict=True):
+        for i in self.order:
+            arrival, answer = self.arrivals[i], self.answers[i]
             if answer is not None and answer.decided_by != "record":
                 feature = register.feature_bytes(arrival.feature)
                 if answer.created:
                     draft.events.append(Created(str(answer.category), feature))
-                draft.events.append(Assigned.of(answer, arrival.source, self.encoder, feature, arrival.content))
+                told = (arrival.source, self.encoder, feature, arrival.content, arrival.sighting)
+                draft.events.append(Assigned.of(answer, *told))
 
     def numbered(self, recorded: Sequence[Recorded]) -> list[Assignment]:
         """The answers with the numbers of their images; a repeat has the answer and the number of the first."""
         fresh = (each.number for each in recorded if isinstance(each.event, Assigned))
+        asked = ((i, self.answers[i]) for i in self.order)
+        number = {i: next(fresh) for i, answer in asked if answer is not None and answer.decided_by != "record"}
         found: list[Assignment] = []
         for i, answer in enumerate(self.answers):
             if answer is None:
                 found.append(replace(found[self.again[i]], created=False, decided_by="record"))
             else:
-                found.append(answer if answer.decided_by == "record" else replace(answer, image=next(fresh)))
+                found.append(replace(answer, image=number[i]) if i in number else answer)
         return found
 
     def _repeats(self) -> dict[int, int]:
@@ -76,6 +91,23 @@ class Group:
             decided = register.assign_many(np.stack([self.arrivals[i].feature for i in undecided]))
             for i, answer in zip(undecided, decided, strict=True):
                 self.answers[i] = answer
+
+    def _by_bursts(self, register: Register) -> None:
+        """Burst by burst; the image that teaches its category, or founds it, comes first in the log."""
+        self.order = []
+        for unit in runs(self.arrivals, lambda a, b: a.burst is not None and a.burst == b.burst):
+            asked = [i for i in unit if self.answers[i] is None and i not in self.again]
+            for i in set(unit) - set(asked):
+                answer = self.answers[i]
+                if register.learns and answer is not None and answer.decided_by == "person":
+                    register.learn(self.arrivals[i].feature, answer.via or str(answer.category))
+            if asked:
+                made = decide(register, [self.arrivals[i].feature for i in asked])
+                for i, answer in zip(asked, made.answers, strict=True):
+                    self.answers[i] = answer
+                leads = asked[made.leads]
+                asked = [leads, *(i for i in asked if i != leads)]
+            self.order += [*sorted(set(unit) - set(asked)), *asked]
 
     def _in_turn(self, register: Register) -> None:
         """Where the register learns, an image that a person placed is a lesson for those after it."""

@@ -83,6 +83,10 @@ class Log(Protocol):
         """The images from this source or from a path that ends with it, oldest first."""
         ...
 
+    def forget(self, images: Sequence[int]) -> Recorded | None:
+        """Remove what tells of images for good, and append a mark; none where all were forgotten already."""
+        ...
+
     def encoder(self, description: Mapping[str, Any]) -> int:
         """The entry for what makes features: model, preprocess version, device, precision."""
         ...

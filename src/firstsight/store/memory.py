@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from firstsight.core.errors import NotFound
 from firstsight.core.protocols import Progress
+from firstsight.store import forget
 from firstsight.store.events import Assigned, Event, Recorded
 from firstsight.store.log import Grown, Snapshot, dated
 
@@ -56,6 +58,15 @@ class MemoryLog:
         ends = (f"/{source}",)
         images = ((each.number, each.event) for each in self.read(0, upto))
         return [n for n, e in images if isinstance(e, Assigned) and (e.source == source or e.source.endswith(ends))]
+
+    def forget(self, images: Sequence[int]) -> Recorded | None:
+        with self._turn:
+            left = forget.left(forget.to_forget(self, images))
+            for each in left:
+                assert isinstance(each.event, Assigned)
+                self._events[each.number - 1] = replace(each, event=forget.emptied(each.event))
+            self._snapshot = None
+            return self.append([forget.mark_of(left)], self.last())[0] if left else None
 
     def encoder(self, description: Mapping[str, Any]) -> int:
         with self._turn:

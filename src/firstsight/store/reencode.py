@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from firstsight.core.errors import BadImages, Conflict, ImageError
 from firstsight.core.protocols import Discovering, Progress, Register
+from firstsight.data.crops import picture_of
 from firstsight.data.images import read
 from firstsight.encode.many import encode_many
 from firstsight.store.events import Assigned, Created, Event, RadiusChanged, Recorded, Split
@@ -46,13 +47,14 @@ def reencode(store: Store, encoder: Discovering, path: Path, progress: Progress)
 
 
 def _features(store: Store, encoder: Discovering, progress: Progress) -> dict[int, NDArray[Any]]:
-    """What the new model makes of every image, by number."""
-    images = {each.number: each.event for each in store.view().events() if isinstance(each.event, Assigned)}
+    """What the new model makes of every image, by number; of a forgotten one, of those in its category."""
+    every = {each.number: each.event for each in store.view().events() if isinstance(each.event, Assigned)}
+    images = {number: event for number, event in every.items() if not event.forgotten}
     if not images:
-        return {}
+        return _in_their_place(every, {}, encoder.register())
 
     def prepare(image: Assigned) -> NDArray[np.uint8]:
-        picture, content = read(image.source)
+        picture, content = read(picture_of(image.source, image.box))
         if content != image.content:
             raise ImageError(image.source, "is not the image it was")
         return encoder.prepare(picture)
@@ -64,7 +66,21 @@ def _features(store: Store, encoder: Discovering, progress: Progress) -> dict[in
         raise Conflict(
             f"{len(bad.errors)} images cannot be encoded anew: {named}", "put the files back where they were"
         ) from None
-    return dict(zip(images, encoder.transform(encoded), strict=True))
+    return _in_their_place(every, dict(zip(images, encoder.transform(encoded), strict=True)), encoder.register())
+
+
+def _in_their_place(
+    images: Mapping[int, Assigned], features: dict[int, NDArray[Any]], register: Register
+) -> dict[int, NDArray[Any]]:
+    """Features for all images: a forgotten one, which has no picture any more, gets the centre of its category's."""
+    found = dict(features)
+    for number in images.keys() - features.keys():
+        home = images[number].home
+        others = [features[n] for n, image in images.items() if n in features and image.home == home]
+        if not others:
+            raise Conflict(f"image {number} is forgotten, and {home} has no other to encode anew", hint="history")
+        found[number] = register.centre_of(np.stack(others))
+    return found
 
 
 def _anew(recorded: Recorded, features: Mapping[int, NDArray[Any]], register: Register, encoder: int) -> Event:

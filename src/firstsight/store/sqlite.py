@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeAlias
 from firstsight.core.errors import Damaged, Incompatible, NotFound, ReadOnly
 from firstsight.core.files import FileLock
 from firstsight.core.protocols import Progress, Silent
-from firstsight.store import schema
+from firstsight.store import forget, schema
 from firstsight.store.connection import Still, Sync, connect, damaged, errors, locked
 from firstsight.store.events import Assigned, Event, Recorded, from_columns, to_columns
 from firstsight.store.log import Grown, Snapshot, dated
@@ -161,6 +161,22 @@ class SqliteLog:
             entry = (snapshot.number, crc, _digest(snapshot.number, crc, snapshot.body), snapshot.body)
             db.execute("DELETE FROM snapshots")
             db.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", entry)
+
+    def forget(self, images: Sequence[int]) -> Recorded | None:
+        """Remove what tells of images for good, and leave a mark; none where all were forgotten already."""
+        found = forget.to_forget(self, images)
+        left, mark = forget.left(found), None
+        with errors(self.path):
+            if left:
+                with self._to_write() as db:
+                    db.execute("PRAGMA secure_delete = ON")
+                    (mark,) = dated([forget.mark_of(left)], self._end(db)[0], None)
+                    forget.rewrite(db, left, mark, _checksum, self._header_crc)
+            if self._writer is None:
+                raise ReadOnly(f"{self.path} was opened for reading", "open it for writing")
+            with self._writing:
+                forget.scrub(self._writer, self.path)
+        return mark
 
     @contextmanager
     def _to_write(self) -> Iterator[sqlite3.Connection]:

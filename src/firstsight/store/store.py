@@ -253,6 +253,16 @@ class Store:
         """Say that images are where they belong."""
         return self.edit(lambda draft: draft.confirm(images))[0]
 
+    def forget(self, images: Sequence[int]) -> Recorded | None:
+        """Remove where images came from, their content, time, place and camera, for good; the mark that is left.
+
+        It cannot be undone. What the encoder made of them stays, and so do the categories. None where that was done.
+        """
+        with self._turn:
+            mark = self._log.forget(images)
+            self.refresh()
+            return mark
+
     def change_radius(self, radius: int | float) -> Recorded:
         """Set how far categories reach, for the images to come."""
         return self.edit(lambda draft: draft.change_radius(radius))[0]

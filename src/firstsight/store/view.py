@@ -164,6 +164,8 @@ class View:
 
     def with_content(self, content: bytes) -> list[int]:
         """The images there are of this content, oldest first."""
+        if not content:  # forgotten images have none
+            return []
         found = self.catalogue.contents.candidates(content, self.last)
         return [n for n in found if self.catalogue.has_image(n) and self.assigned(n).content == content]
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from firstsight.core.errors import Conflict, NotFound
 from firstsight.core.protocols import CONFIRMED
+from firstsight.core.sightings import KEPT
+from firstsight.data.crops import picture_of
 from firstsight.store.catalogue import GONE, PLACED, SETTLED
 from firstsight.store.events import (
     Assigned,
     Confirmed,
     Created,
     Event,
+    Forgotten,
     Merged,
     Moved,
     RadiusChanged,
@@ -62,6 +66,19 @@ class Member:
     by_person: bool
     content: str  # the SHA-256 of the image
     confidence: float | None  # how probable the rule held this, where it could tell and the image was not moved since
+    taken: str | None
+    latitude: float | None
+    longitude: float | None
+    camera: str | None
+    serial: str | None
+    box: tuple[float, ...]  # the part of the file it is; none where it is the whole
+    detected: float | None
+    withheld: bool  # whether nothing else about it was to be kept
+
+    @property
+    def picture(self) -> Any:
+        """What to read it by."""
+        return picture_of(self.source, self.box)
 
 
 def summaries(view: View) -> list[Summary]:
@@ -111,6 +128,7 @@ def member(view: View, number: int) -> Member:
         by_person=view.catalogue.placed(number),
         content=event.content.hex(),
         confidence=answer.confidence,
+        **{name: getattr(event, name) for name in KEPT},
     )
 
 
@@ -164,7 +182,8 @@ def describe(event: Event) -> str:
             near = "" if event.distance is None else f", {event.distance:g} away"
             near = near if event.confidence is None else f", {event.confidence:.0%} sure"
             by = {"person": ", as a person placed it before"}.get(event.decided_by, near)
-            return f"{event.source} -> {event.category}{f' (via {event.via})' if event.via else ''}{by}"
+            source = event.source or "an image that is forgotten"
+            return f"{source} -> {event.category}{f' (via {event.via})' if event.via else ''}{by}"
         case Created():
             return f"{event.category} founded"
         case Renamed():
@@ -180,6 +199,8 @@ def describe(event: Event) -> str:
             return f"{_several(event.images)} confirmed"
         case RadiusChanged():
             return f"radius {event.old:g} -> {event.new:g}"
+        case Forgotten():
+            return f"{_several(event.images)} forgotten: where from, content, time, place, camera"
         case Undone():
             return f"event {', '.join(map(str, event.events))} undone"
 

@@ -1,0 +1,86 @@
+"""Where the images of `firstsight discover` come from: files, folders, a list on standard input, a folder watched."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firstsight.core.errors import DataError, ImageError, SettingsError
+
+if TYPE_CHECKING:
+    from firstsight.data.images import ImageLike
+    from firstsight.store.store import Store
+
+STDIN = Path("-")
+EVERY = 2.0  # seconds between two looks at a folder that is watched
+
+
+def named(paths: list[Path]) -> list[Path]:
+    """The paths people named, `-` replaced by the lines of standard input; an error where one is not there."""
+    if missing := [str(path) for path in paths if path != STDIN and not path.exists()]:
+        several = f"{len(missing)} of {len(paths)} paths do not exist:\n  " + "\n  ".join(missing)
+        what = f"{missing[0]} does not exist" if len(missing) == 1 else several
+        raise DataError(what, "nothing was done yet: name what is there, and run again")
+    found: list[Path] = []
+    for path in paths:
+        if path == STDIN:
+            lines = sys.stdin.buffer.read().splitlines()
+            found += [Path(line.decode("utf-8", "surrogateescape")) for line in lines if line.strip()]
+        else:
+            found.append(path)
+    return found
+
+
+def refuse_if_held(store: Store, images: Iterable[ImageLike]) -> None:
+    """Refuse images that the register holds already, every one of them; a single other one ends the looking."""
+    from firstsight.data.images import decode, read
+
+    held, view = 0, store.view()
+    for image in images:
+        try:
+            picture, content = read(image)
+            if not view.with_content(content):
+                decode(picture)
+                return
+        except ImageError:  # a file that is no image is never held; it is said when its turn comes
+            continue
+        held += 1
+    if held:
+        what = "the image is" if held == 1 else f"all {held} images are"
+        raise SettingsError(
+            f"{what} in {store.name} already; nothing was recorded",
+            "--once recognises them and counts none again, --again counts them once more",
+        )
+
+
+def watched(folder: Path, pause: Callable[[float], object] = time.sleep) -> Iterator[list[Path]]:
+    """The image files that come into a folder, as they come, those that are there first; it never ends by itself.
+
+    A file is given when it has stayed the same from one look to the next, so that none is read half written, and
+    again when it is changed.
+    """
+    from firstsight.data.folder import walk
+
+    before: dict[Path, tuple[int, int]] = {}
+    given: dict[Path, tuple[int, int]] = {}
+    while True:
+        there = {path: state for path in walk(folder) if (state := _state(path)) is not None}
+        old = time.time_ns() - EVERY * 1e9
+        ready = [path for path, state in there.items() if state == before.get(path) or state[1] < old]
+        fresh = [path for path in ready if given.get(path) != there[path]]
+        given = {path: state for path, state in given.items() if path in there} | {path: there[path] for path in fresh}
+        if fresh:
+            yield fresh
+        before = there
+        pause(EVERY)
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:  # gone since it was listed
+        return None
+    return found.st_size, found.st_mtime_ns

@@ -1,0 +1,76 @@
+"""The images of a register as they may leave it: places coarse if that is asked for, nothing of what is withheld."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from firstsight.core.places import Place, coarse, uncertainty
+from firstsight.exports.sites import site_of
+from firstsight.store.view import View
+from firstsight.store.views import Member, images
+
+SIDES = ("box_left", "box_top", "box_width", "box_height")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to export: images by copy, link or hardlink; places within so many metres; without any metadata."""
+
+    how: str = "copy"
+    overwrite: bool = False
+    round_places: float | None = None
+    metadata: bool = True
+    sites: Mapping[str, Place] = field(default_factory=dict)
+
+    @property
+    def strips(self) -> bool:
+        """Whether copies of files must not tell what they do: a coarse place is none beside the exact one."""
+        return not self.metadata or self.round_places is not None
+
+
+@dataclass(frozen=True)
+class Record:
+    """An image, and within how many metres its place is right, where it was made coarse."""
+
+    image: Member
+    uncertainty: int | None = None
+
+    @property
+    def forgotten(self) -> bool:
+        return not self.image.source
+
+    @property
+    def named(self) -> bool:
+        """Whether people have a name for what it shows."""
+        return self.image.known or self.image.name != self.image.category
+
+    @property
+    def file(self) -> str:
+        """The name of the file it came from, which says nothing of whose it was."""
+        return Path(self.image.source).name
+
+    def columns(self) -> dict[str, Any]:
+        """A line of a table."""
+        values = asdict(self.image)
+        box = values.pop("box") or (None,) * 4
+        return {**values, **dict(zip(SIDES, box, strict=True)), "uncertainty": self.uncertainty}
+
+
+def records(view: View, options: Options, category: str | None = None) -> Iterator[Record]:
+    """The images of a category by its id, or of all, in order of arrival."""
+    return (record(image, options) for image in images(view, category))
+
+
+def record(image: Member, options: Options) -> Record:
+    if not options.metadata or image.withheld:
+        bare = replace(image, taken=None, latitude=None, longitude=None, camera=None, serial=None, withheld=True)
+        return Record(bare)
+    if image.latitude is None and (site := site_of(image.source, options.sites)) is not None:
+        image = replace(image, latitude=site[0], longitude=site[1])
+    if options.round_places is None or image.latitude is None or image.longitude is None:
+        return Record(image)
+    latitude, longitude = coarse(image.latitude, image.longitude, options.round_places)
+    return Record(replace(image, latitude=latitude, longitude=longitude), uncertainty(options.round_places))

@@ -1,0 +1,86 @@
+"""Forgetting an image: the one thing that changes a log, and the one thing that cannot be undone.
+
+The events of the images lose all that told of them. Every event keeps its number, the checksums are continued anew from
+there, and a mark is appended. What an encoder made of an image stays: categories rest on it, and it shows nothing.
+
+SQLite leaves old bytes in free pages and in its log of writes. Both are rid of them before this is acknowledged.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from firstsight.core.errors import BadRequest, Locked, NotFound
+from firstsight.core.sightings import KEPT, NOTHING
+from firstsight.store.events import Assigned, Forgotten, Recorded, to_columns
+from firstsight.store.log import Log
+
+TRIGGER = "events_are_never_changed"
+
+Checksum = Callable[..., int]
+
+
+def emptied(event: Assigned) -> Assigned:
+    """The event of an image without anything that tells of it."""
+    return replace(event, source="", content=b"", **{name: getattr(NOTHING, name) for name in KEPT})
+
+
+def to_forget(log: Log, images: Sequence[int]) -> list[Recorded]:
+    """The events of these images, also of those that were undone, or forgotten already; NotFound where one is none."""
+    found = [log.event(number) for number in dict.fromkeys(images)]
+    if not found:
+        raise BadRequest("name at least one image")
+    if others := [each.number for each in found if not isinstance(each.event, Assigned)]:
+        raise NotFound(f"event {others[0]} is not an image", hint="show")
+    return found
+
+
+def rewrite(db: sqlite3.Connection, images: Sequence[Recorded], mark: Recorded, checksum: Checksum, start: int) -> None:
+    """Empty the events of images and append the mark, inside the caller's transaction.
+
+    `start` is the checksum that everything begins with.
+    """
+    (guard,) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (TRIGGER,)).fetchone()
+    db.execute(f"DROP TRIGGER {TRIGGER}")
+    for each in images:
+        assert isinstance(each.event, Assigned)
+        _, body, _, content = to_columns(emptied(each.event))
+        db.execute("UPDATE events SET body = ?, content = ? WHERE number = ?", (body, content, each.number))
+    first = min(each.number for each in images)
+    before = db.execute("SELECT crc FROM events WHERE number = ?", (first - 1,)).fetchone()
+    crc = start if before is None else int(before[0])
+    changed = []
+    query = "SELECT number, at, kind, body, feature, content FROM events WHERE number >= ? ORDER BY number"
+    for number, *rest in db.execute(query, (first,)):
+        crc = checksum(crc, number, *rest)
+        changed.append((crc, number))
+    db.executemany("UPDATE events SET crc = ? WHERE number = ?", changed)
+    kind, body, _, _ = to_columns(mark.event)
+    crc = checksum(crc, mark.number, mark.at, kind, body, None, None)
+    line = (mark.number, kind, mark.at, body, crc)
+    db.execute("INSERT INTO events (number, kind, at, body, crc) VALUES (?, ?, ?, ?, ?)", line)
+    db.execute("DELETE FROM snapshots")  # which hold the first bytes of every content
+    db.execute(guard)
+
+
+def scrub(db: sqlite3.Connection, path: Path) -> None:
+    """Write the file anew without what was deleted, and empty the log of writes; Locked where a reader holds it."""
+    db.execute("VACUUM")
+    busy, *_ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise Locked(
+            f"{path}: the image is forgotten, but another program reads the file, whose old bytes stay until then",
+            "close that program, then forget the image once more",
+        )
+
+
+def mark_of(images: Sequence[Recorded]) -> Forgotten:
+    return Forgotten(tuple(each.number for each in images))
+
+
+def left(images: Sequence[Recorded]) -> list[Recorded]:
+    """Those that are not forgotten yet."""
+    return [each for each in images if isinstance(each.event, Assigned) and not each.event.forgotten]
