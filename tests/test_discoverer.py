@@ -103,7 +103,7 @@ def test_an_image_undone_after_it_was_recognised_is_recorded_again(
         assert store is not None
         answers = discoverer.discover_many(images[:20])
         next(answers)
-        store.undo(held[-1].image)
+        store.undo(held[-1].image or 0)
         *_, last = answers
         assert last.decided_by == "rule"
         assert store.view().catalogue.has_image(last.image or 0)

@@ -15,6 +15,8 @@ from firstsight.store.draft import Draft
 from firstsight.store.events import Assigned, Created, Recorded
 from firstsight.store.view import View
 
+NOT_COUNTED = ("record", "discarded")  # answers to an image that is here already, or of nothing
+
 
 @dataclass(frozen=True)
 class Arrival:
@@ -34,7 +36,7 @@ class Group:
     def decide(self, view: View, draft: Draft) -> None:
         """Answer all of them; the draft's register learns and founds, and its events say what."""
         self.answers = [
-            view.recognise(each.content, each.source) if self.once else view.placed_before(each.content)
+            view.recognise(each.content, each.source) if self.once else view.said_before(each.content)
             for each in self.arrivals
         ]
         self.again = self._repeats() if self.once else {}
@@ -44,7 +46,7 @@ class Group:
         else:
             self._together(register)
         for arrival, answer in zip(self.arrivals, self.answers, strict=True):
-            if answer is not None and answer.decided_by != "record":
+            if answer is not None and answer.decided_by not in NOT_COUNTED:
                 feature = register.feature_bytes(arrival.feature)
                 if answer.created:
                     draft.events.append(Created(str(answer.category), feature))
@@ -58,7 +60,7 @@ class Group:
             if answer is None:
                 found.append(replace(found[self.again[i]], created=False, decided_by="record"))
             else:
-                found.append(answer if answer.decided_by == "record" else replace(answer, image=next(fresh)))
+                found.append(answer if answer.decided_by in NOT_COUNTED else replace(answer, image=next(fresh)))
         return found
 
     def _repeats(self) -> dict[int, int]:

@@ -54,7 +54,8 @@ def _by_weight(view: View, register: WeighsPairs, sizes: Counter[str]) -> list[S
     rejected, suggestions = _rejected(view), []
     for one, other, factor in register.alike():
         pair = frozenset((one, other))
-        if pair not in rejected and not any(view.catalogue.categories[id].by_person for id in pair):
+        held = [view.catalogue.categories[id] for id in pair]
+        if pair not in rejected and not any(c.by_person for c in held) and not all(c.known for c in held):
             reason = f"e^{factor:.1f} times as probable as one category than as two"
             suggestions.append(Suggestion(*_smaller_first(view, pair, sizes), factor, reason))
     return sorted(suggestions, key=lambda s: (-s.score, s.category))
