@@ -109,8 +109,8 @@ def discover(
             if isinstance(answer, ImageError):
                 counts["bad"] += 1
                 warn(f"skipped: {answer.what}")
-            elif answer.decided_by == "record":
-                counts["again"] += 1
+            elif answer.decided_by in ("record", "discarded"):
+                counts["again" if answer.decided_by == "record" else "discarded"] += 1
             else:
                 counts["new" if answer.is_new else "known"] += 1
                 counts["created"] += answer.created
@@ -122,7 +122,8 @@ def discover(
         raise DataError(f"no images in {', '.join(map(str, images))}")
     bad = f"; {counts['bad']} could not be read" if counts["bad"] else ""
     again = f"; {counts['again']} there already" if counts["again"] else ""
-    say(f" {counts['known']} images of known categories, {counts['new']} of new ones{again}{bad}")
+    junk = f"; {counts['discarded']} discarded before" if counts["discarded"] else ""
+    say(f" {counts['known']} images of known categories, {counts['new']} of new ones{again}{junk}{bad}")
     if counts["created"]:
         say(f" {counts['created']} new {'category' if counts['created'] == 1 else 'categories'} registered")
     if counts["unsure"]:
@@ -155,6 +156,8 @@ def _agree(store: Store, model: Model, radius: float | None, rule: str | None) -
 
 
 def _text(path: object, answer: Assignment, store: Store | None) -> str:
+    if answer.decided_by == "discarded":
+        return f"{printable(str(path))}\tdiscarded\tby a person before\timage {answer.image}"
     kind = "new, just registered" if answer.created else "new" if answer.is_new else "known"
     if answer.decided_by == "record":
         kind += ", there already"

@@ -39,7 +39,7 @@ def _teach(draft: Draft, arrivals: Sequence[Arrival], label: str, encoder: int) 
     held = {each.content: here[-1] for each in arrivals if (here := draft.with_content(each.content))}
     fresh = [each for each in arrivals if each.content not in held]
     features = {each.content: register.feature_bytes(each.feature) for each in arrivals}
-    category, home = _home(draft, label, list(features.values()))
+    category, home = _home(draft, label, list(features.values()), bool(fresh))
     for each in fresh:
         event = Assigned(
             source=each.source,
@@ -61,7 +61,7 @@ def _teach(draft: Draft, arrivals: Sequence[Arrival], label: str, encoder: int) 
         draft.confirm(unsaid)
 
 
-def _home(draft: Draft, label: str, features: Sequence[bytes]) -> tuple[str, str]:
+def _home(draft: Draft, label: str, features: Sequence[bytes], fresh: bool) -> tuple[str, str]:
     """The category a label means, and the one to put its images in: another where a centre of its own is merged."""
     catalogue, register = draft.catalogue, draft.before.register
     found = category_or_none(catalogue, label)
@@ -73,6 +73,8 @@ def _home(draft: Draft, label: str, features: Sequence[bytes]) -> tuple[str, str
                 f"{found.name!r} cannot be taught: categories of this method stay where they were founded",
                 "fit a model of another method, or teach it as a new category",
             )
+        return found.id, found.id
+    if not fresh:  # they are placed, and a centre stands for images that come with it
         return found.id, found.id
     centre = draft.centre(features)
     answer = register.match(register.feature_from(centre)).category

@@ -130,6 +130,30 @@ def author_of(view: View, number: int) -> Author:
     return PERSON if by.kind == "rule" and event.decided_by == PERSON.kind else by
 
 
+@dataclass(frozen=True)
+class Thrown:
+    """An image that was discarded: what it was taken for, by whom, and by which event."""
+
+    image: int
+    source: str
+    category: str  # as that was called
+    author: str
+    author_name: str
+    event: int
+
+
+def discarded(view: View) -> list[Thrown]:
+    """The images that are discarded, in the order that happened."""
+    found = []
+    for recorded in view.edits() if view.catalogue.discarded_images else ():
+        event = recorded.event
+        if isinstance(event, Discarded) and not view.is_undone(recorded.number):
+            for image, home in zip(event.images, event.homes, strict=True):
+                where = view.name_of(home), *Author.of(event.by)
+                found.append(Thrown(image, view.assigned(image).source, *where, recorded.number))
+    return found
+
+
 def unsure(view: View, below: float, limit: int) -> tuple[list[Member], int]:
     """The images a person should look at, the least sure first, and how many do not say how sure the rule was.
 
