@@ -113,7 +113,12 @@ def discard_category(catalogue: Catalogue, name: str) -> Discarded:
 
 
 def relocate(catalogue: Catalogue, sources: dict[int, str]) -> Relocated:
-    moved = images(catalogue, list(sources))
+    """Also of images that are undone or discarded: they may come back."""
+    if unknown := [number for number in sources if catalogue.numbers.find(number) < 0]:
+        raise NotFound(f"there is no image {', '.join(map(str, unknown[:10]))}", hint="show")
+    if not sources:
+        raise BadRequest("name at least one image")
+    moved = tuple(sources)
     old = tuple(catalogue.sources.get(image, "") for image in moved)
     return Relocated(moved, tuple(sources[image] for image in moved), old)
 

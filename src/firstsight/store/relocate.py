@@ -25,7 +25,8 @@ def find(view: View, folder: Path, progress: Progress) -> Search:
     """Look below a folder for the files of images that are not where they were."""
     if not folder.is_dir():
         raise DataError(f"{folder} is not a folder", "name the one the files are in now")
-    lost = {n: event for n in view.images() if not _is_there((event := view.assigned(n)).source)}
+    every: list[int] = view.catalogue.numbers.values().tolist()  # what is discarded or undone may come back
+    lost = {n: event for n in every if not _is_there((event := view.assigned(n)).source)}
     contents = {event.content for event in lost.values()}
     places: dict[bytes, dict[str, str]] = {}  # by content and name of the file
     files = list(walk(folder.absolute())) if lost else []

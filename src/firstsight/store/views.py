@@ -29,6 +29,7 @@ from firstsight.store.events import (
     Undone,
     as_text,
 )
+from firstsight.store.finding import category_or_none
 from firstsight.store.holdings import AWAY, PLACED, SETTLED
 from firstsight.store.view import View
 
@@ -189,7 +190,8 @@ def _from_file(view: View, name: str) -> list[int]:
     whole = os.path.abspath(name)  # noqa: PTH100 - Path.resolve would follow links
     here = dict(view.with_source(as_text(whole)) or view.with_source(as_text(name)))
     if not here:
-        raise NotFound(f"there is no image {name}", hint="show")
+        also = category_or_none(view.catalogue, name)
+        raise NotFound(f"there is no image {name}" + (f", but a category {also.name!r}" if also else ""), hint="show")
     if len(set(here.values())) > 1:
         shown = ", ".join(f"{number} ({source})" for number, source in list(here.items())[:5])
         raise Conflict(f"{name} may be any of {len(here)} images: {shown}", "say more of the path, or a number")

@@ -49,7 +49,7 @@ def show(context: typer.Context, category: CategoryName, as_json: Json = False) 
         images = list(views.images(view, found.id))
     if as_json:
         return print_json([asdict(image) for image in images])
-    measure = "distance" if all(image.confidence is None for image in images) else "how sure"
+    measure = "how sure" if view.confident else "distance"
     grid = Grid("image", Column("file", overflow="fold"), measure, "next")
     for image in images:
         near = measured(image) if image.author == "rule" else who(image)

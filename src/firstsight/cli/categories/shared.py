@@ -63,7 +63,7 @@ def done(recorded: events.Recorded, store: stores.Store | None = None) -> None:
     """Say what was recorded; of an undo or redo, also of what."""
     what = views.describe(recorded.event)
     if store is not None:
-        every = [f"{verb}: {views.describe(event)}" for verb, event in views.toggled(store.view(), recorded)]
-        more = [f"and {len(every) - SHOWN} more"] if len(every) > SHOWN else []
-        what = "; ".join(every[:SHOWN] + more)
+        every = list(views.toggled(store.view(), recorded))
+        more = f"; and {len(every) - SHOWN} more" if len(every) > SHOWN else ""
+        what = f"{every[0][0]}: {'; '.join(views.describe(event) for _, event in every[:SHOWN])}{more}"
     say(f" event {recorded.number}: {what}")
