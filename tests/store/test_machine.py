@@ -34,6 +34,7 @@ from firstsight.store.events import (
     Moved,
     Promoted,
     RadiusChanged,
+    Recentred,
     Recorded,
     Relocated,
     Renamed,
@@ -106,6 +107,9 @@ class Model:
                     images = {n: where for n, where in images.items() if n not in event.images}
                     names = {id: name for id, name in names.items() if id not in event.categories}
                     centres = [centre for centre in centres if centre[0] not in event.categories]
+                case Recentred():
+                    made = self.register.feature_from(event.feature)
+                    centres = [(c[0], made, c[2]) if c[0] == event.category else c for c in centres]
                 case Relocated():
                     sources |= dict(zip(event.images, event.sources, strict=True))
                 case RadiusChanged():

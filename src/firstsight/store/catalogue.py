@@ -20,6 +20,7 @@ from firstsight.store.events import (
     Moved,
     Promoted,
     RadiusChanged,
+    Recentred,
     Recorded,
     Relocated,
     Renamed,
@@ -87,6 +88,8 @@ class Catalogue(Holdings):
                 self._discard(event.images)
                 for id in event.categories:
                     self._lose(id)
+            case Recentred():
+                self._recentre(event.category, event.feature)
             case Relocated():
                 self._relocate(event.images, event.sources)
             case RadiusChanged():
@@ -118,6 +121,8 @@ class Catalogue(Holdings):
                 for id in event.categories:
                     self._regain(id)
                 self._discard(event.images, discarded=False)
+            case Recentred():
+                self._recentre(event.category, bytes.fromhex(event.old))
             case Relocated():
                 self._relocate(event.images, event.old)
             case RadiusChanged():

@@ -24,6 +24,7 @@ from firstsight.store.events import (
     Moved,
     Promoted,
     RadiusChanged,
+    Recentred,
     Recorded,
     Relocated,
     Renamed,
@@ -97,6 +98,8 @@ def _differences(event: Event, catalogue: Catalogue) -> list[str]:
             return [f"image {i} is not where it was" for i, home in homes if catalogue.home(i) != home][:5] + [
                 f"image {i} came since" for i in sorted(left)[:5]
             ]
+        case Recentred() if catalogue.categories[event.category].centre.hex() != event.old:
+            return [f"{event.category} has another centre now"]
         case Relocated():
             before = zip(event.images, event.old, strict=True)
             return [f"image {i} is somewhere else now" for i, old in before if catalogue.sources.get(i, "") != old][:5]
@@ -129,6 +132,8 @@ def writes(number: int, event: Event) -> set[Key]:
         case Discarded():
             lost: set[Key] = {("category", id) for id in event.categories} | {("name", name) for name in event.names}
             return lost | {("image", image) for image in event.images}
+        case Recentred():
+            return {("centre", event.category)}
         case Relocated():
             return {("file", image) for image in event.images}
         case RadiusChanged():
@@ -152,6 +157,9 @@ def reads(event: Event) -> set[Key]:
             return homes | {("image", image) for image in event.images}
         case Confirmed():
             return {("image", image) for image in event.images}
+        case Recentred():
+            of: set[Key] = {("image", image) for image in event.images}
+            return of | {("category", event.category)}
         case Promoted():
             return {("category", event.category), ("called", event.category)}
         case Discarded():

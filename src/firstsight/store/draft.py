@@ -12,7 +12,7 @@ from firstsight.core.errors import SettingsError
 from firstsight.core.protocols import Register
 from firstsight.store import edits, undoing
 from firstsight.store.authors import By, author
-from firstsight.store.events import Assigned, Event, Recorded, Undone
+from firstsight.store.events import Assigned, Discarded, Event, Recorded, Undone
 from firstsight.store.finding import category as find
 from firstsight.store.log import Log
 from firstsight.store.state import State
@@ -103,7 +103,11 @@ class Draft:
 
     def discard(self, images: Sequence[int]) -> Event:
         """Images are of nothing: they leave, with discovered categories that have no others, and teach nothing."""
-        return self.append(edits.discard(self.catalogue, images))
+        centres = not self.before.register.learns  # which images made, and not all that are in a category
+        event = self.append(edits.discard(self.catalogue, images, parts=centres))
+        if centres:
+            self._recentre(event)
+        return event
 
     def discard_category(self, category: str) -> Event:
         """A discovered category is of nothing: it goes, with all its images."""
@@ -127,6 +131,19 @@ class Draft:
     def can_be_undone(self, event: int) -> bool:
         """Whether an event is one to undo: not undone already, and no undo itself."""
         return event not in self.catalogue.undone and not isinstance(self.fetch(event).event, Undone)
+
+    def _recentre(self, discarded: Event) -> None:
+        """Categories whose centre was made of what is discarded have that of the images left to them."""
+        assert isinstance(discarded, Discarded)
+        gone = [self.assigned(image).feature for image in discarded.images]
+        for home in dict.fromkeys(discarded.homes):
+            category = self.catalogue.categories[home]
+            made_of_it = category.by_person or category.centre in gone
+            left = edits.of_home(self.catalogue, home) or self.catalogue.images(self.catalogue.resolve(home))
+            if category.founded > 0 and not category.gone and made_of_it and left:
+                centre = self.centre([self.assigned(image).feature for image in left])
+                if centre != category.centre:
+                    self.append(edits.recentre(self.catalogue, home, left, centre))
 
     def centre(self, features: Sequence[bytes]) -> bytes:
         """The centre of features, by a rule that does not depend on what the register has learned."""

@@ -21,6 +21,7 @@ from firstsight.store.events import (
     Moved,
     Promoted,
     RadiusChanged,
+    Recentred,
     Relocated,
     Renamed,
     Split,
@@ -95,12 +96,26 @@ def promote(catalogue: Catalogue, name: str) -> Promoted:
     return Promoted(found.id)
 
 
-def discard(catalogue: Catalogue, numbers: Sequence[int]) -> Discarded:
-    """Images, and the discovered categories that are left without any."""
+def discard(catalogue: Catalogue, numbers: Sequence[int], parts: bool) -> Discarded:
+    """Images, and the discovered categories that are left without any; with `parts` also those merged into others."""
     chosen = images(catalogue, numbers)
     owners = dict.fromkeys(catalogue.category_of(image) for image in chosen)
     left = [id for id in owners if _is_found(catalogue, id) and set(catalogue.images(id)) <= set(chosen)]
-    return _discarded(catalogue, chosen, left)
+    lost = [part for id in left for part in catalogue.parts(id)]
+    if parts:
+        homes = dict.fromkeys(catalogue.home(image) for image in chosen)
+        merged = [id for id in homes if id in catalogue.merged and catalogue.categories[id].founded > 0]
+        lost += [id for id in merged if id not in lost and set(of_home(catalogue, id)) <= set(chosen)]
+    return _discarded(catalogue, chosen, lost)
+
+
+def of_home(catalogue: Catalogue, id: str) -> list[int]:
+    """The images that were put in a category itself, not in one that was merged into it."""
+    return [image for image in catalogue.images(catalogue.resolve(id)) if catalogue.home(image) == id]
+
+
+def recentre(catalogue: Catalogue, id: str, images: Sequence[int], centre: bytes) -> Recentred:
+    return Recentred(id, tuple(images), catalogue.categories[id].centre.hex(), centre)
 
 
 def discard_category(catalogue: Catalogue, name: str) -> Discarded:
@@ -109,7 +124,7 @@ def discard_category(catalogue: Catalogue, name: str) -> Discarded:
         raise Conflict(
             f"{found.name!r} was taught to the model, so it stays", "discard its images, or fit a model without it"
         )
-    return _discarded(catalogue, tuple(catalogue.images(found.id)), [found.id])
+    return _discarded(catalogue, tuple(catalogue.images(found.id)), catalogue.parts(found.id))
 
 
 def relocate(catalogue: Catalogue, sources: dict[int, str]) -> Relocated:
@@ -123,10 +138,9 @@ def relocate(catalogue: Catalogue, sources: dict[int, str]) -> Relocated:
     return Relocated(moved, tuple(sources[image] for image in moved), old)
 
 
-def _discarded(catalogue: Catalogue, chosen: tuple[int, ...], owners: Sequence[str]) -> Discarded:
-    lost = tuple(part for id in owners for part in catalogue.parts(id) if _is_found(catalogue, part))
+def _discarded(catalogue: Catalogue, chosen: tuple[int, ...], lost: Sequence[str]) -> Discarded:
     names = tuple(catalogue.categories[id].name for id in lost)
-    return Discarded(chosen, tuple(catalogue.home(image) for image in chosen), lost, names)
+    return Discarded(chosen, tuple(catalogue.home(image) for image in chosen), tuple(lost), names)
 
 
 def _is_found(catalogue: Catalogue, id: str) -> bool:

@@ -162,6 +162,19 @@ class Discarded(Signed):
 
 
 @dataclass(frozen=True)
+class Recentred(Signed):
+    """The centre of a category is that of `images` now: what it was made of was discarded.
+
+    `old` is what it was, in hexadecimal.
+    """
+
+    category: str
+    images: tuple[int, ...]
+    old: str
+    feature: bytes
+
+
+@dataclass(frozen=True)
 class Relocated(Signed):
     """A person's files moved: `sources` are where images are now, `old` where they were held to be before.
 
@@ -207,6 +220,7 @@ Event: TypeAlias = (
     | Confirmed
     | Promoted
     | Discarded
+    | Recentred
     | Relocated
     | RadiusChanged
     | Undone

@@ -277,6 +277,9 @@ class Holdings:
     def _promote(self, id: str, known: bool) -> None:
         self._mine("categories")[id] = replace(self.categories[id], known=known)
 
+    def _recentre(self, id: str, centre: bytes) -> None:
+        self._mine("categories")[id] = replace(self.categories[id], centre=centre)
+
     def _name(self, id: str, name: str) -> None:
         category, names = self.categories[id], self._mine("names")
         if category.name != id:

@@ -67,14 +67,14 @@ def _home(draft: Draft, label: str, features: Sequence[bytes], fresh: bool) -> t
     found = category_or_none(catalogue, label)
     if found is None:
         return (_founded(draft, label, draft.centre(features)),) * 2
+    if not fresh:  # they are only put there
+        return found.id, found.id
     if register.learns:
         if not register.teachable:
             raise Conflict(
                 f"{found.name!r} cannot be taught: categories of this method stay where they were founded",
                 "fit a model of another method, or teach it as a new category",
             )
-        return found.id, found.id
-    if not fresh:  # they are placed, and a centre stands for images that come with it
         return found.id, found.id
     centre = draft.centre(features)
     answer = register.match(register.feature_from(centre)).category

@@ -29,6 +29,7 @@ from firstsight.store.events import (
     Founded,
     Moved,
     RadiusChanged,
+    Recentred,
     Recorded,
     Renamed,
     Split,
@@ -102,6 +103,8 @@ class Anew:
     ) -> None:
         self.view, self.features, self.register, self.known = view, features, register, known
 
+        self._centres: dict[tuple[str, bytes], bytes] = {}  # of a category's centres, what each is anew
+
     def event(self, recorded: Recorded, encoder: int) -> Event:
         event = recorded.event
         match event:
@@ -109,16 +112,20 @@ class Anew:
                 feature = self.register.feature_bytes(self.features[recorded.number])
                 unmeasured = replace(event, distance=None, runner_up=None, runner_up_distance=None, confidence=None)
                 return replace(unmeasured, feature=feature, encoder=encoder)
-            case Created():
-                return replace(event, feature=self._centre([recorded.number + 1]))  # its founder is the event after it
+            case Created():  # its founder is the event after it
+                return replace(event, feature=self._centre(event, [recorded.number + 1]))
             case Split():
-                return replace(event, name=self._name(event.name, event.category), feature=self._centre(event.images))
-            case Founded():
-                centre = self._centre(self._taught(recorded))
+                centre = self._centre(event, event.images)
                 return replace(event, name=self._name(event.name, event.category), feature=centre)
+            case Founded():
+                centre = self._centre(event, self._taught(recorded))
+                return replace(event, name=self._name(event.name, event.category), feature=centre)
+            case Recentred():
+                old = self._centres[event.category, bytes.fromhex(event.old)]
+                return replace(event, old=old.hex(), feature=self._centre(event, event.images))
             case Renamed():
-                old, new = (self._name(name, event.category) for name in (event.old, event.new))
-                return replace(event, old=old, new=new)
+                old_name, new_name = (self._name(name, event.category) for name in (event.old, event.new))
+                return replace(event, old=old_name, new=new_name)
             case Discarded():
                 pairs = zip(event.names, event.categories, strict=True)
                 return replace(event, names=tuple(self._name(name, id) for name, id in pairs))
@@ -131,10 +138,13 @@ class Anew:
         """A name; with the id where the new model knows another category by it."""
         return name if name == id or name not in self.known else f"{name} ({id})"
 
-    def _centre(self, images: Sequence[int]) -> bytes:
-        if len(images) == 1:
-            return self.register.feature_bytes(self.features[images[0]])
-        return self.register.feature_bytes(self.register.centre_of(np.stack([self.features[i] for i in images])))
+    def _centre(self, event: Created | Split | Founded | Recentred, images: Sequence[int]) -> bytes:
+        centre = self.features[images[0]]
+        if len(images) > 1:
+            centre = self.register.centre_of(np.stack([self.features[i] for i in images]))
+        made = self.register.feature_bytes(centre)
+        self._centres[event.category, event.feature] = made
+        return made
 
     def _taught(self, recorded: Recorded) -> list[int]:
         """The images that a category was founded for: of its command, those that were put there."""

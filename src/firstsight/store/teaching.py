@@ -20,13 +20,14 @@ from firstsight.store.events import (
     Founded,
     Merged,
     Moved,
+    Recentred,
     Recorded,
     Split,
     Undone,
 )
 from firstsight.store.log import Log
 
-CENTRES = (Created, Split, Founded)  # events that change which centres there are
+CENTRES = (Created, Split, Founded, Recentred)  # events that change which centres there are
 LESSONS = (*CENTRES, Merged, Assigned, Moved, Confirmed, Discarded)  # events that change what a category has learned
 
 Fetch = Callable[[int], Recorded]

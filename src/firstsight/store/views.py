@@ -22,6 +22,7 @@ from firstsight.store.events import (
     Moved,
     Promoted,
     RadiusChanged,
+    Recentred,
     Recorded,
     Relocated,
     Renamed,
@@ -222,6 +223,8 @@ def describe(event: Event) -> str:
         case Discarded():
             gone = f", and {', '.join(event.categories)} with them" if event.categories else ""
             return f"{_several(event.images) if event.images else 'no images'} discarded{gone}"
+        case Recentred():
+            return f"{event.category} has the centre of {_several(event.images)} now"
         case Relocated():
             return f"{_several(event.images)} found elsewhere"
         case Renamed():
