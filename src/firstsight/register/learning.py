@@ -304,6 +304,7 @@ def posterior(distances: Floats, radius: float, chosen: int, sharpness: float = 
     at = radius if chosen < 0 else distances[chosen]
     if at == inf:  # there is nothing else
         return 1.0
+    there = distances[np.isfinite(distances)]  # in what order a sum is made depends on how many there are
     with np.errstate(over="ignore"):  # a radius may be as far as numbers go
-        known = np.exp(np.minimum(sharpness * (at - distances), LARGEST)).sum()
+        known = np.exp(np.minimum(sharpness * (at - there), LARGEST)).sum()
         return float(1 / (known + exp(min(sharpness * (at - radius), LARGEST))))
