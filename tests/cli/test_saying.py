@@ -89,6 +89,8 @@ def test_junk_is_discarded_and_recognised(sure_model: Path, swatches: Path, regi
     rows = [json.loads(line) for line in firstsight(*stream, "--once", "--json").stdout.splitlines()]
     assert sum(row["decided_by"] == "discarded" and row["category"] is None for row in rows) == 4
     assert {row["decided_by"] for row in rows} == {"discarded", "record"}
+    thrown = firstsight("explain", sure_model, found[0]["source"], "--register", register, "--device", "cpu")
+    assert "Discarded: a person said" in thrown.stdout
     refused(8, "taught to the model", "categories", register, "discard", "--category", "black")
     refused(8, "no image new-1, but a category 'new-1'", "categories", register, "discard", "new-1")
     refused(2, "one of the two", "categories", register, "discard")
