@@ -13,7 +13,7 @@ import numpy as np
 from firstsight.core.errors import Conflict
 from firstsight.store.catalogue import Catalogue
 from firstsight.store.dependencies import dependants, obstacles
-from firstsight.store.events import Assigned, Created, Recorded, Undone
+from firstsight.store.events import Assigned, Created, Founded, Recorded, Split, Undone
 from firstsight.store.holdings import AWAY
 
 NAMED = 20  # events named in a refusal
@@ -92,6 +92,8 @@ def _check_in_force(catalogue: Catalogue, number: int, fetch: Fetch) -> None:
 
 def _stranded(targets: Mapping[int, Recorded], catalogue: Catalogue) -> list[int]:
     """The images that would be left in a category that is gone, once all of these are taken back."""
+    if not any(isinstance(target.event, Created | Split | Founded) for target in targets.values()):
+        return []
     trial = catalogue.copy()
     for number in sorted(targets, reverse=True):
         trial.take_back(number, targets[number].event)

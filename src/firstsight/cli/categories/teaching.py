@@ -37,6 +37,7 @@ def teach(
     founded = [each.event.name for each in made if isinstance(each.event, events.Founded)]
     new = [name for name in founded if name in given.categories]
     names = {answer.name or answer.category for answer in answers}
-    say(f" {len(answers)} images taught to {len(names)} categories" + (f"; new: {', '.join(new)}" if new else ""))
+    count = "1 category" if len(names) == 1 else f"{len(names)} categories"
+    say(f" {len(answers)} images taught to {count}" + (f"; new: {', '.join(new)}" if new else ""))
     if made:
         say(f" Undo:  {start(context)} undo {made[0].number}")
