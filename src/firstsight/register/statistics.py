@@ -32,7 +32,9 @@ BLOCK = 512  # categories compared with all others at once
 PAGE = 1024  # features asked about at once
 ENOUGH = 16.0  # features a category learns from, before it knows what it is
 HALF = 10.0  # features' worth that the mean of half a category is believed: a pose has fewer images than a category
-UNLIKELY, BLUNT = -2.0, 0.03  # log odds of two categories in one beforehand, and what a log odd of features is worth
+# log odds of two categories in one beforehand, and what a log odd of features is worth: a ranking rather than a
+# probability, by eye on CUB and Pets and wrong on Cars (reproductions/LOG.md)
+UNLIKELY, BLUNT = -2.0, 0.03
 ROOM = 64  # categories there is room for at first; doubled as needed
 
 
