@@ -12,7 +12,7 @@ from PIL import Image
 
 import firstsight
 from firstsight.checks import check_discoverer
-from firstsight.core.errors import ImageError, SettingsError, StoreError
+from firstsight.core.errors import BadImages, ImageError, SettingsError, StoreError
 from firstsight.data.folder import walk
 from firstsight.encode.many import GROUP
 from firstsight.model.model import Model
@@ -103,7 +103,7 @@ def test_an_image_undone_after_it_was_recognised_is_recorded_again(
         assert store is not None
         answers = discoverer.discover_many(images[:20])
         next(answers)
-        store.undo(held[-1].image)
+        store.undo(held[-1].image or 0)
         *_, last = answers
         assert last.decided_by == "rule"
         assert store.view().catalogue.has_image(last.image or 0)
@@ -148,3 +148,31 @@ def test_what_is_no_list_is_refused_at_once(model: Model) -> None:
     for given in ("photos/a.jpg", Path("photos/a.jpg")):
         with pytest.raises(SettingsError, match=r"images are 'photos/a.jpg', not a list"):
             discoverer.discover_many(given)  # type: ignore[arg-type]
+
+
+def test_what_is_taught_is_all_or_nothing_and_one_undo(model: Model, images: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="kept in a store"):
+        fresh(model).teach(images[:1], ["gnat"])
+    with firstsight.Discoverer(model, store=tmp_path / "a.db") as discoverer:
+        store = discoverer.store
+        assert store is not None
+        with pytest.raises(BadImages, match=r"nowhere\.jpg"):
+            discoverer.teach([images[0], Path("nowhere.jpg")], ["gnat", "gnat"])
+        assert store.view().last == 0
+        answers = discoverer.teach(images[:3], ["gnat", "GNAT", model.names[0].upper()], by="Ann")
+        assert [answer.name or answer.category for answer in answers] == ["gnat", "gnat", model.names[0]]
+        assert {answer.decided_by for answer in answers} == {"person"}
+        assert not any(answer.is_new for answer in answers)
+        assert discoverer.predict_one(images[0]).name == "gnat"
+        store.undo()
+        assert store.view().images() == []
+
+
+def test_features_can_be_taught(tmp_path: Path) -> None:
+    model = firstsight.fit_features([[0, 1], [0.1, 1], [1, 0], [1, 0.1]], ["ant", "ant", "bee", "bee"])
+    with firstsight.Discoverer(model, store=tmp_path / "a.db") as discoverer:
+        far = [np.array([-1, -1 + i / 100], dtype=np.float32) for i in range(3)]
+        answers = discoverer.teach(far, ["Cat", "cat", "Cat"])
+        assert {answer.name for answer in answers} == {"Cat"}
+        answer = discoverer.discover_one(np.array([-1, -1.01]))
+        assert (answer.name, answer.is_new, answer.created) == ("Cat", False, False)

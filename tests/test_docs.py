@@ -27,7 +27,7 @@ from firstsight.core.errors import (
 from firstsight.data.synthetic import species, write_folder
 from firstsight.methods.catalogue import method
 from firstsight.store.store import Store
-from swatches import COLOURS, write_swatches
+from swatches import COLOURS, KNOWN, write_swatches
 from tools.docs.reference import COMMANDS, all_commands
 
 ROOT = Path(__file__).parents[1]
@@ -74,12 +74,12 @@ def test_the_how_to_on_registers_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "moths.model").symlink_to(sure_model, target_is_directory=True)
     names = sorted(each.name for each in species(24))[: len(COLOURS)]
     write_swatches(Path("moths/labelled"), dict(zip(COLOURS, names, strict=True)), range(20, 23))
+    write_swatches(Path("moths/train"), dict.fromkeys(KNOWN[:1], KNOWN[0]) | {"yellow": "Lemon moth"}, range(2))
     page = ROOT / "docs" / "register.md"
-    discover, correct, undo, back = (part for part in blocks(page, "sh") if "--once" not in part)
+    discover, once, correct, said, junk, splits, undo, back, relocate = blocks(page, "sh")
     for line in [*discover.splitlines(), *correct.splitlines()]:
         run_line(line)
     with Store.open("moths.db", write=False) as store:
-        left = store.view().catalogue.state()
         pale, grey = store.view().catalogue.find("Pale moth"), store.view().catalogue.find("new-2")
         assert grey is not None
         assert grey.id == "new-1"
@@ -87,17 +87,20 @@ def test_the_how_to_on_registers_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         assert len(store.view().catalogue.images(pale.id)) == 2
         assert len(store.view().catalogue.images("new-1")) == 6 + 3 + 1  # magenta and red, white, the moved one
         assert len(store.view().catalogue.numbers) == 24
-    for line in undo.splitlines():
+    for line in [*said.splitlines(), *junk.splitlines(), *splits.splitlines()]:
         run_line(line)
-    run_line(next(part for part in blocks(page, "sh") if "--once" in part))
-    for line in back.splitlines():
+    with Store.open("moths.db", write=False) as store:
+        left = store.view().catalogue.state()
+        assert {store.view().category(name).known for name in ("ash moth", "lemon moth")} == {True}
+        assert store.view().catalogue.discarded_images == 1
+    for line in [*undo.splitlines(), *once.splitlines(), *back.splitlines(), *relocate.splitlines()]:
         run_line(line)
     with Store.open("moths.db", write=False) as store:
         now = store.view().catalogue.state()
-        history = {"last": 0, "undone": [], "edits": []}
+        history = {"last": 0, "undone": [], "edits": [], "authored": []}
         assert {**now, **history} == {**left, **history}
-    assert Path("moths.csv").read_text().count("\n") == 25
-    assert len(list(Path("moths-by-category/Pale moth").iterdir())) == 2
+    assert Path("moths.csv").read_text().count("\n") == 1 + 24 + 4 - 1  # those taught, and the one discarded
+    assert len(list(Path("moths-by-category/Pale moth").iterdir())) == 1
     for block in blocks(page, "python"):
         exec(compile(block, "register.md", "exec"), {})
 

@@ -1,6 +1,7 @@
 """The discoverer: a model and a register joined, kept in a store if there is one. Two verbs for the world to use.
 
-`predict_*` never changes anything; `discover_*` records. The `*_many` twins give what the loop would give.
+`predict_*` never changes anything; `discover_*` records. The `*_many` twins give what the loop would give. `teach` adds
+images that somebody labelled.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment
-from firstsight.core.errors import ImageError, ModelError, SettingsError
+from firstsight.core.errors import BadImages, ImageError, ModelError, SettingsError
 from firstsight.core.protocols import Discovering, Register
 from firstsight.core.sightings import NOTHING, Sighting, UnreadMetadata
 from firstsight.core.threads import one_thread
@@ -155,10 +156,7 @@ class Discoverer:
 
     def _many(self, images: Iterable[Given], errors: str, decide: Decide, once: bool) -> AnswersOrErrors:
         """Images are read and encoded a little ahead, each in its own time, and decided in groups, in turn."""
-        size = group_size(self.model)
-        prepared = ahead(or_error(self._preparing(once)), images, window=2 * size)
-        groups = iter(lambda: list(islice(prepared, size)), [])
-        ready: Iterable[list[PreparedOrError]] = ahead(self._with_features, groups, window=2, workers=1)
+        ready = self._encoded(images, once)
         for group in ready if self.bursts is None else whole(ready, self._of_one_burst):
             if errors == "raise":
                 group = [*takewhile(_is_good, group), *[each for each in group if not _is_good(each)][:1]]
@@ -171,6 +169,30 @@ class Discoverer:
                     yield each
                 else:
                     raise each
+
+    def _encoded(self, images: Iterable[Given], once: bool) -> Iterator[list[PreparedOrError]]:
+        size = group_size(self.model)
+        prepared = ahead(or_error(self._preparing(once)), images, window=2 * size)
+        groups = iter(lambda: list(islice(prepared, size)), [])
+        return ahead(self._with_features, groups, window=2, workers=1)
+
+    def teach(self, images: Iterable[Given], labels: Sequence[str], by: str | None = None) -> list[Assignment]:
+        """Add labelled images to known or new categories, all or none, without fitting anew; how each stands then.
+
+        A label that is no category's name makes a known category. One undo of the store takes all of it back. `by` is
+        the name of whoever says so.
+        """
+        if self.store is None:
+            raise SettingsError(
+                "what is taught is kept in a store, and this discoverer has none", 'give it one: store="moths.db"'
+            )
+        every = [each for group in self._encoded(images, once=False) for each in group]
+        if bad := [each for each in every if isinstance(each, ImageError)]:
+            raise BadImages(bad)
+        good = [each for each in every if isinstance(each, Prepared)]
+        self.store.teach(self._arrivals(good), labels, self.model.provenance, by)
+        view = self.store.view()
+        return [view.named(view.assignment(view.with_content(each.content)[-1])) for each in good]
 
     @one_thread()
     def _predict(self, group: list[Prepared]) -> list[Assignment]:

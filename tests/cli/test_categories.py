@@ -247,7 +247,7 @@ def test_a_moved_image_has_no_distance_to_its_new_category(register: Path) -> No
     image = listed(register, "show", "new-2")[0]["image"]
     categories(register, "move", image, "--to", "new-1")
     (moved,) = [row for row in listed(register, "show", "new-1") if row["image"] == image]
-    assert (moved["distance"], moved["runner_up"], moved["by_person"]) == (None, None, True)
+    assert (moved["distance"], moved["runner_up"], moved["author"]) == (None, None, "person")
 
 
 def test_a_backup_is_a_register(register: Path, tmp_path: Path) -> None:

@@ -38,4 +38,4 @@ def test_every_kind_is_an_error_of_a_store_and_survives_a_process(kind: type[Sto
 def test_a_hint_is_worded_by_whoever_shows_it() -> None:
     assert "firstsight categories moths.db reencode" in remedy(Incompatible("x", "y", hint="model", log="moths.db"))
     assert remedy(Conflict("x", "y")) == "y"
-    assert all(text.format(number=1, log="a.db") for text in REMEDIES.values())
+    assert all(text.format(number=1, log="a.db", id="new-1", image=2) for text in REMEDIES.values())

@@ -101,7 +101,7 @@ def test_where_a_known_category_answers_for_another_that_one_learns(tmp_path: Pa
 def test_an_answer_taken_back_and_brought_back_teaches_no_more_than_before(tmp_path: Path) -> None:
     with Store.create(tmp_path / "r.db", fresh(), MODEL) as store:
         answers = store.record([arrival(f"{i}.jpg", 8, i) for i in range(3)], MODEL)
-        store.undo(answers[1].image)
+        store.undo(answers[1].image or 0)
         store.redo()
         assert len(store.view().catalogue.images("many")) == 3
         assert totals(store)["many"] == [5, 45, 0]

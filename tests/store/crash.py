@@ -103,7 +103,7 @@ def edit(store: Store, rng: random.Random) -> None:
         case 5:
             store.change_radius(rng.randrange(3))
         case 6:
-            store.undo(rng.randint(1, max(1, store.view().last)) if rng.random() < 0.5 else None)
+            store.undo(*([rng.randint(1, max(1, store.view().last))] if rng.random() < 0.5 else []))
         case 7:
             store.redo()
 

@@ -104,7 +104,9 @@ def test_an_event_says_how_sure_it_was_only_where_it_was() -> None:
 
 def test_another_models_confidence_is_not_taken_over() -> None:
     event = Assigned("a.jpg", "ant", None, -3.5, 0.0, "bee", 2.0, "rule", 1, b"", b"content", 0.75)
-    anew = reencode._anew(Recorded(1, 0, event), {1: np.zeros(1, dtype=np.float32)}, fresh(), encoder=2)
+    view = Store.in_memory(fresh(), MODEL).view()
+    making = reencode.Anew(view, {1: np.zeros(1, dtype=np.float32)}, fresh(), known=())
+    anew = making.event(Recorded(1, 0, event), encoder=2)
     assert isinstance(anew, Assigned)
     assert (anew.distance, anew.runner_up, anew.confidence, anew.encoder) == (None, None, None, 2)
 

@@ -16,32 +16,40 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tiny_store import BITS, LOGS, MODEL, Kind, discover, feature, fresh, fresh_register
+from tiny_store import BITS, LOGS, MODEL, Kind, arrival, discover, feature, fresh, fresh_register
 
 from firstsight.core.assignments import Assignment
 from firstsight.core.errors import FirstsightError
 from firstsight.core.protocols import Centre, Register
 from firstsight.store import store as store_module
+from firstsight.store.authors import HINDSIGHT
 from firstsight.store.events import (
     Assigned,
     Confirmed,
     Created,
+    Discarded,
     Event,
+    Founded,
     Merged,
     Moved,
+    Promoted,
     RadiusChanged,
+    Recentred,
     Recorded,
+    Relocated,
     Renamed,
     Split,
     Undone,
 )
 from firstsight.store.memory import MemoryLog
 from firstsight.store.sqlite import SqliteLog
-from firstsight.store.store import Store, header_of
+from firstsight.store.store import Arrival, Store, header_of
 from firstsight.store.view import View
 
 CODES = [0, 1, 0b111, 0b1111, 0b1111110, 0b11111111, 0b10101010, 0b10101011, 0b10101000]  # near each other, and far
 NAMES = ["moth", "wasp", "new-3", "ant", "gnat "]
+PEOPLE = ("person", "person Ann")
+HISTORY = ("last", "undone", "edits", "authored")
 
 
 class Model:
@@ -65,8 +73,9 @@ class Model:
         names = {"ant": "ant", "bee": "bee"}
         centres = [(c.home, c.feature, 0) for c in self.register.known_centres()]
         merged: dict[str, str] = {}
-        images: dict[int, tuple[str, bool]] = {}
+        images: dict[int, tuple[str, str]] = {}  # where each is, and who put it there
         lessons: set[int] = set()
+        known, sources = {"ant", "bee"}, dict[int, str]()
         radius = self.register.radius
         for number, event in self.in_force():
             match event:
@@ -74,7 +83,7 @@ class Model:
                     names[event.category] = event.category
                     centres.append((event.category, self.register.feature_from(event.feature), 0))
                 case Assigned():
-                    images[number] = (event.via or event.category, False)
+                    images[number] = (event.via or event.category, event.by)
                     lessons |= {number} if event.lesson else set()
                 case Renamed():
                     names[event.category] = event.new
@@ -83,11 +92,26 @@ class Model:
                 case Split():
                     names[event.category] = event.name
                     centres.append((event.category, self.register.feature_from(event.feature), number))
-                    images |= dict.fromkeys(event.images, (event.category, True))
+                    images |= dict.fromkeys(event.images, (event.category, event.by))
                 case Moved():
-                    images |= dict.fromkeys(event.images, (event.to, True))
+                    images |= dict.fromkeys(event.images, (event.to, event.by))
                 case Confirmed():
-                    images |= {i: (images[i][0], True) for i in event.images}
+                    images |= {i: (images[i][0], event.by) for i in event.images}
+                case Founded():
+                    names[event.category] = event.name
+                    known |= {event.category}
+                    centres.append((event.category, self.register.feature_from(event.feature), number))
+                case Promoted():
+                    known |= {event.category}
+                case Discarded():
+                    images = {n: where for n, where in images.items() if n not in event.images}
+                    names = {id: name for id, name in names.items() if id not in event.categories}
+                    centres = [centre for centre in centres if centre[0] not in event.categories]
+                case Recentred():
+                    made = self.register.feature_from(event.feature)
+                    centres = [(c[0], made, c[2]) if c[0] == event.category else c for c in centres]
+                case Relocated():
+                    sources |= dict(zip(event.images, event.sources, strict=True))
                 case RadiusChanged():
                     radius = event.new
 
@@ -96,11 +120,13 @@ class Model:
 
         owners = {n: home(c) for n, (c, _) in images.items()}
         firsts = {min(n for n, c in owners.items() if c == id) for id in set(owners.values()) - {"ant", "bee"}}
-        taught = [n for n, (_, placed) in sorted(images.items()) if placed or n in lessons | firsts]
+        placed = {n for n, (_, by) in images.items() if by.startswith("person")}
+        taught = [n for n in sorted(images) if n in placed | lessons | firsts]
         ranked = sorted((c for c in centres if c[2]), key=lambda c: -c[2]) + [c for c in centres if not c[2]]
         return {
-            "images": {n: (home(c), placed) for n, (c, placed) in images.items()},
-            "names": {id: name for id, name in names.items() if id not in merged},
+            "images": {n: (home(c), by) for n, (c, by) in images.items()},
+            "names": {id: (name, id in known) for id, name in names.items() if id not in merged},
+            "sources": sources,
             "radius": radius,
             "centres": [Centre(centre, home(id), id) for id, centre, _ in ranked],
             "taught": [(n, images[n][0]) for n in taught],
@@ -109,7 +135,11 @@ class Model:
     def built(self) -> Register:
         """A register made of nothing but that."""
         state, made = self.state(), self.register.copy()
-        order = ["ant", "bee", *(e.event.category for e in self.events if isinstance(e.event, Created | Split))]
+        order = [
+            "ant",
+            "bee",
+            *(e.event.category for e in self.events if isinstance(e.event, Created | Split | Founded)),
+        ]
         features = {e.number: e.event.feature for e in self.events if isinstance(e.event, Assigned)}
         members = [(made.feature_from(features[n]), home) for n, home in state["taught"]]
         made.rebuild(state["centres"], state["names"], members, order)
@@ -145,16 +175,18 @@ class StoreMachine(RuleBasedStateMachine):
     def answers(self, register: Register) -> list[Assignment]:
         return [register.match(feature(value, self.kind)) for value in range(0, 1 << BITS, 5)]
 
-    def edit(self, verb: Any, *arguments: Any) -> Recorded | None:
+    def edit(self, verb: Any, *arguments: Any, **options: Any) -> Recorded | None:
         """Try an edit; what is refused must have changed nothing."""
-        before = self.store.view().catalogue.state()
+        before, last = self.store.view().catalogue.state(), self.store.view().last
         try:
-            recorded: Recorded = verb(*arguments)
+            verb(*arguments, **options)
         except FirstsightError:
             assert self.store.view().catalogue.state() == before
             return None
-        self.model.events.append(recorded)
-        return recorded
+        made = list(self.store.view().events(last))
+        assert {each.command for each in made} == {last + 1}
+        self.model.events += made
+        return made[-1]
 
     def categories(self) -> list[str]:
         return list(self.store.view().catalogue.categories)
@@ -199,6 +231,61 @@ class StoreMachine(RuleBasedStateMachine):
     def move(self, data: st.DataObject) -> None:
         chosen = data.draw(st.lists(st.sampled_from(self.images()), min_size=1, max_size=3))
         self.edit(self.store.move, chosen, data.draw(st.sampled_from(self.categories())))
+
+    @precondition(lambda self: self.images())
+    @rule(data=st.data())
+    def hindsight_moves(self, data: st.DataObject) -> None:
+        chosen = data.draw(st.lists(st.sampled_from(self.images()), min_size=1, max_size=3))
+        self.edit(self.store.move, chosen, data.draw(st.sampled_from(self.categories())), by=HINDSIGHT)
+
+    @rule(data=st.data(), name=st.none() | st.sampled_from(NAMES))
+    def promote(self, data: st.DataObject, name: str | None) -> None:
+        self.edit(self.store.promote, data.draw(st.sampled_from(self.categories())), name)
+
+    @rule(data=st.data(), values=st.lists(st.sampled_from(CODES), min_size=1, max_size=3), ann=st.booleans())
+    def teach(self, data: st.DataObject, values: list[int], ann: bool) -> None:
+        """Images that are new, or one that is here already, for categories that are there and those that are not."""
+        start = self.store.view().last
+        arrivals = [arrival(value, f"{start}-{i}-{value}.jpg", self.kind) for i, value in enumerate(values)]
+        if here := self.store.view().images():
+            held = self.store.view().assigned(data.draw(st.sampled_from(here)))
+            arrivals.append(Arrival(held.source, held.content, self.store.register.feature_from(held.feature)))
+        label = st.sampled_from([*self.categories(), *NAMES])
+        labels = [data.draw(label) for _ in arrivals]
+        recorded = self.edit(self.store.teach, arrivals, labels, MODEL, by="Ann" if ann else None)
+        if recorded:
+            founded = [e.event for e in self.store.view().events(start) if isinstance(e.event, Founded)]
+            assert not self.ids & {event.category for event in founded}
+            self.ids |= {event.category for event in founded}
+
+    @precondition(lambda self: self.images())
+    @rule(data=st.data())
+    def discard(self, data: st.DataObject) -> None:
+        chosen = data.draw(st.lists(st.sampled_from(self.images()), min_size=1, max_size=3))
+        contents = [self.store.view().assigned(image).content for image in chosen]
+        if self.edit(self.store.discard, chosen):
+            for content in contents:
+                answer = self.store.recognise(content)
+                assert answer is not None
+                assert (answer.decided_by, answer.category) == ("discarded", None)
+
+    @rule(data=st.data())
+    def discard_category(self, data: st.DataObject) -> None:
+        self.edit(self.store.discard_category, data.draw(st.sampled_from(self.categories())))
+
+    @precondition(lambda self: self.images())
+    @rule(data=st.data(), folder=st.sampled_from(["here", "there"]))
+    def relocate(self, data: st.DataObject, folder: str) -> None:
+        chosen = data.draw(st.lists(st.sampled_from(self.images()), min_size=1, max_size=2, unique=True))
+        self.edit(self.store.relocate, {image: f"/{folder}/{image}.jpg" for image in chosen})
+
+    @rule(data=st.data())
+    def undo_with_followers(self, data: st.DataObject) -> None:
+        """Nothing stands in the way of that but what is undone already, or is an undo."""
+        number = data.draw(st.integers(1, max(1, self.store.view().last)))
+        done = self.edit(self.store.undo, number, followers=True)
+        fresh = number <= len(self.model.events) and not isinstance(self.model.events[number - 1].event, Undone)
+        assert done or not fresh or number in self.store.view().catalogue.undone
 
     @precondition(lambda self: self.images())
     @rule(data=st.data())
@@ -284,6 +371,8 @@ class StoreMachine(RuleBasedStateMachine):
             return
         assert [each.number for each in made] == list(range(last + 1, last + 1 + len(pairs)))
         self.model.events += made
+        assert self.edit(self.store.undo) is not None
+        assert _without_history(self.store) == {k: v for k, v in before.items() if k not in HISTORY}
 
     @invariant()
     def a_view_stays_as_it_was(self) -> None:
@@ -297,8 +386,10 @@ class StoreMachine(RuleBasedStateMachine):
             return
         catalogue, expected = self.store.view().catalogue, self.model.state()
         here = self.store.view().images()
-        assert {n: (catalogue.category_of(n), catalogue.placed(n)) for n in here} == expected["images"]
-        assert {c.id: c.name for c in catalogue.live()} == expected["names"]
+        assert {n: (catalogue.category_of(n), str(catalogue.author(n))) for n in here} == expected["images"]
+        assert {n for n in here if catalogue.placed(n)} == {n for n in here if str(catalogue.author(n)) in PEOPLE}
+        assert {c.id: (c.name, c.known) for c in catalogue.live()} == expected["names"]
+        assert catalogue.sources == expected["sources"]
         assert catalogue.radius == expected["radius"]
         assert {owner for owner, _ in expected["images"].values()} <= expected["names"].keys(), (
             "an image without a home"
@@ -333,9 +424,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 def _without_history(store: Store) -> dict[str, Any]:
     """What an undo and its redo must leave as it was."""
-    state = store.view().catalogue.state()
-    del state["last"], state["undone"], state["edits"]
-    return state
+    return {name: value for name, value in store.view().catalogue.state().items() if name not in HISTORY}
 
 
 class CodesMachine(StoreMachine):

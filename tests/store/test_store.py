@@ -157,7 +157,7 @@ def test_a_name_that_looks_like_an_id_is_passed_over(path: Path) -> None:
 def test_an_undone_id_is_never_given_again(path: Path) -> None:
     with new_store(path) as store:
         (answer,) = discover(store, 0b1111)
-        store.undo(answer.image)  # the founder, and with it the category
+        store.undo(answer.image or 0)  # the founder, and with it the category
         assert categories(store) == {"ant": [], "bee": []}
         assert store.match(code(0b1111), b"").category is None
         assert discover(store, 0b1111)[0].category == "new-2"
@@ -171,7 +171,7 @@ def test_an_undo_that_later_events_depend_on_names_them(path: Path) -> None:
     with new_store(path) as store:
         founder, *_ = discover(store, 0b1111, 0b1110, 0b1110000)  # events 1-2, 3, 4-5
         with pytest.raises(StoreError, match=r"event 2 \(Assigned\) cannot be undone.*3 \(Assigned\)"):
-            store.undo(founder.image)
+            store.undo(founder.image or 0)
         store.merge("new-1", "new-2")  # 6
         store.merge("new-2", "ant")  # 7
         with pytest.raises(StoreError, match=r"event 6 \(Merged\) cannot be undone.*7 \(Merged\)"):

@@ -38,8 +38,8 @@ class Tally:
         if isinstance(answer, ImageError):
             self.counts["bad"] += 1
             warn(f"skipped: {answer.what}")
-        elif answer.decided_by == "record":
-            self.counts["again"] += 1
+        elif answer.decided_by in ("record", "discarded"):
+            self.counts["again" if answer.decided_by == "record" else "discarded"] += 1
         else:
             self.counts["new" if answer.is_new else "known"] += 1
             self.counts["created"] += answer.created
@@ -53,7 +53,8 @@ class Tally:
         counts = self.counts
         bad = f"; {counts['bad']} could not be read" if counts["bad"] else ""
         again = f"; {counts['again']} there already" if counts["again"] else ""
-        say(f" {counts['known']} images of known categories, {counts['new']} of new ones{again}{bad}")
+        junk = f"; {counts['discarded']} discarded before" if counts["discarded"] else ""
+        say(f" {counts['known']} images of known categories, {counts['new']} of new ones{again}{junk}{bad}")
         if counts["empty"] or counts["others"]:
             others = f"; {counts['others']} boxes of people or vehicles left out" if counts["others"] else ""
             say(f" {counts['empty']} {'frame is' if counts['empty'] == 1 else 'frames are'} empty{others}")
@@ -89,6 +90,8 @@ def metadata_warnings() -> Iterator[None]:
 
 
 def _text(image: object, answer: Assignment, store: Store | None) -> str:
+    if answer.decided_by == "discarded":
+        return f"{printable(str(image))}\tdiscarded\tby a person before\timage {answer.image}"
     kind = "new, just registered" if answer.created else "new" if answer.is_new else "known"
     if answer.decided_by == "record":
         kind += ", there already"

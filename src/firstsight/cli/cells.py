@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firstsight.core.errors import SettingsError
 
@@ -18,6 +18,14 @@ def measured(image: Member | Reconsidered) -> str:
     if image.confidence is not None:
         return f"{image.confidence:.0%} sure"
     return "" if image.distance is None else f"{image.distance:g} (radius {image.radius:g})"
+
+
+def who(said: Any) -> str:
+    """Who put an image somewhere, or made an event: the rule, hindsight, or a person by name."""
+    from firstsight.store.authors import Author
+
+    kind, name = (said["author"], said["author_name"]) if isinstance(said, dict) else (said.author, said.author_name)
+    return Author(kind, name).in_words
 
 
 def runner_up(view: View, image: Member) -> str:

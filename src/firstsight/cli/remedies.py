@@ -8,6 +8,11 @@ REMEDIES = {
     "list": "see them with: list",
     "show": "their numbers are shown by: show CATEGORY",
     "history": "history shows what is undone, and its number",
+    "promote": "give it one: promote {id} --name NAME",
+    "followers": "undo those first, the last one first; or take them back too: undo {number} --with-followers",
+    "founder": "keep the others and drop this image alone: discard {image}; "
+    "or take them back too: undo {number} --with-followers",
+    "relocate": "put the files back where they were, or say where they are: relocate FOLDER",
     "redo": "bring it back with: redo {number}",
     "make": "make one with: firstsight discover --register",
     "wait": "wait for it to end, or for a while: firstsight categories --wait SECONDS FILE.db ..., "

@@ -23,13 +23,14 @@ class Candidate:
 class Assignment:
     """One answer.
 
-    `category` is None only in a pure match that would found a new category. `distance` is to the category that
-    answers or, where none was near enough, to the nearest one. `runner_up` is the nearest category that is not
-    the answer. `via` is the category whose centre matched, where that one has been merged into the answer.
-    `image` is the number under which a store keeps the image. `decided_by` says who answered: the register's rule,
-    a person who placed this very image before, or the record of an image that is not counted again. `name` is what
-    people call the category, where they renamed it. `confidence` is how probable the rule holds its answer to be,
-    where it can tell. `lesson` says whether the image shapes its category, where categories learn.
+    `category` is None in a pure match that would found a new category, and for what is discarded. `distance` is to
+    the category that answers or, where none was near enough, to the nearest one. `runner_up` is the nearest category
+    that is not the answer. `via` is the category whose centre matched, where that one has been merged into the answer.
+    `image` is the number under which a store keeps the image. `decided_by` says who answered: the register's rule, the
+    rule by hindsight, a person who placed this very image before, or the record of an image that is not counted again;
+    an image that a person `discarded` has no category, and is not counted either. `name` is what people call the
+    category, where they renamed it. `confidence` is how probable the rule holds its answer to be, where it can tell.
+    `lesson` says whether the image shapes its category, where categories learn.
     """
 
     category: str | None
@@ -40,7 +41,7 @@ class Assignment:
     runner_up: Candidate | None
     via: str | None = None
     image: int | None = None
-    decided_by: Literal["rule", "person", "record"] = "rule"
+    decided_by: Literal["rule", "hindsight", "person", "record", "discarded"] = "rule"
     name: str | None = None
     confidence: float | None = None
     lesson: bool = True

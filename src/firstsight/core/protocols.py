@@ -131,6 +131,7 @@ class Register(Answering, Protocol):
 
     learns: ClassVar[bool]  # whether the features in a category shape it
     unlearns: ClassVar[bool]  # whether that can be taken back feature by feature; else it is built again
+    teachable: ClassVar[bool]  # whether a category that is there can be taught more
 
     @property
     def fresh(self) -> bool:

@@ -21,7 +21,7 @@ Form = Literal["released", "paper"]
 Rule = Literal["nearest", "first", "reference"]
 
 ENVIRONMENT_PREFIX = "FIRSTSIGHT_"
-NOT_SETTINGS = {"device"}  # read from the environment by the command line: how to run, not what to make
+NOT_SETTINGS = {"device", "by"}  # read from the environment by the command line: how to run, not what to make
 
 
 def setting(default: Any, help: str, low: float | None = None, high: float | None = None) -> Any:

@@ -29,6 +29,8 @@ def sentence(
     called = answer.name or answer.category
     if answer.decided_by == "person":
         return f"{called}: a person placed this very image there, and that comes before any rule."
+    if answer.decided_by == "discarded":
+        return "Discarded: a person said that this very image is of nothing, and that comes before any rule."
     if answer.category is None:
         return f"{_new(answer, near, bits)} {_divided(sums, kind)}".strip()
     if answer.is_new:

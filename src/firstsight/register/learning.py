@@ -38,6 +38,7 @@ class LearningRegister(Naming, ABC):
     stored: ClassVar[str] = "<f4"
     learns: ClassVar[bool] = True
     unlearns: ClassVar[bool] = False
+    teachable: ClassVar[bool] = True
     confident: ClassVar[bool] = False  # whether it can tell how probable an answer is
 
     def __init__(self, names: Sequence[str], centres: NDArray[Any], radius: float) -> None:
@@ -228,8 +229,14 @@ class LearningRegister(Naming, ABC):
         return again
 
     def halves(self, features: NDArray[Any]) -> Halves | None:
-        """Two parts that lie clearly apart."""
-        return halves(self._points(self._checked(features)))
+        """Two parts that lie clearly apart, most of the smaller too far out for a category of the larger alone."""
+        found = halves(self._points(self._checked(features)))
+        if found is None:
+            return None
+        without, rest = self.copy(), "the rest"
+        without.rebuild(self.known_centres(), members=[(feature, rest) for feature in features[~found.second]])
+        left = [without.match(feature).category != rest for feature in features[found.second]]
+        return found if 2 * sum(left) > len(left) else None
 
     def _points(self, features: Floats) -> Floats:
         """Features as points that lie as near each other as they are alike."""
@@ -297,6 +304,7 @@ def posterior(distances: Floats, radius: float, chosen: int, sharpness: float = 
     at = radius if chosen < 0 else distances[chosen]
     if at == inf:  # there is nothing else
         return 1.0
+    there = distances[np.isfinite(distances)]  # in what order a sum is made depends on how many there are
     with np.errstate(over="ignore"):  # a radius may be as far as numbers go
-        known = np.exp(np.minimum(sharpness * (at - distances), LARGEST)).sum()
+        known = np.exp(np.minimum(sharpness * (at - there), LARGEST)).sum()
         return float(1 / (known + exp(min(sharpness * (at - radius), LARGEST))))

@@ -36,6 +36,7 @@ class PrototypeRegister(LearningRegister):
     """
 
     kind = "marks"
+    teachable = False
 
     def __init__(
         self, names: Sequence[str], prototypes: NDArray[Any], marks: NDArray[Any], radius: float = 0.0
@@ -99,6 +100,7 @@ class GatedRegister(PrototypeRegister):
     """
 
     kind = "gated"
+    teachable = True
 
     def _begin(self) -> None:
         super()._begin()

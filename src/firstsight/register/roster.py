@@ -34,6 +34,7 @@ class Roster(Naming, ABC):
     confident: ClassVar[bool] = False
     learns: ClassVar[bool] = False  # where a centre is does not depend on the images that come
     unlearns: ClassVar[bool] = False
+    teachable: ClassVar[bool] = True  # by a centre more
     radius: Any
     _shared: bool  # whether a copy sees what this holds
 

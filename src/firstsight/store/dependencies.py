@@ -12,21 +12,27 @@ from typing import TypeAlias
 
 import numpy as np
 
-from firstsight.store.catalogue import GONE, PLACED, Catalogue
+from firstsight.store.catalogue import Catalogue
 from firstsight.store.events import (
     Assigned,
     Confirmed,
     Created,
+    Discarded,
     Event,
     Forgotten,
+    Founded,
     Merged,
     Moved,
+    Promoted,
     RadiusChanged,
+    Recentred,
     Recorded,
+    Relocated,
     Renamed,
     Split,
     Undone,
 )
+from firstsight.store.holdings import GONE
 
 Key: TypeAlias = tuple[str, str | int]
 
@@ -51,11 +57,11 @@ def dependants(
     return sorted(found)
 
 
-def obstacles(event: Event, catalogue: Catalogue, brought: set[Key]) -> list[str]:
-    """Why an event cannot come into force again as it was; `brought` is what comes back with it."""
+def obstacles(event: Event, catalogue: Catalogue) -> list[str]:
+    """Why an event cannot come into force again as it was."""
     gone = [
-        f"{kind} {id} is undone"
-        for kind, id in sorted(reads(event) - brought)
+        f"{kind} {id} is undone or discarded"
+        for kind, id in sorted(reads(event))
         if (kind == "category" and catalogue.categories[str(id)].gone)
         or (kind == "image" and not catalogue.has_image(int(id)))
     ]
@@ -76,13 +82,28 @@ def _differences(event: Event, catalogue: Catalogue) -> list[str]:
         case RadiusChanged() if catalogue.radius != event.old:
             return [f"the radius is {catalogue.radius} now"]
         case Split() | Moved():
-            were = zip(event.images, event.homes, event.placed, strict=True)
-            moved = [i for i, home, by in were if (catalogue.home(i), catalogue.placed(i)) != (home, by)]
+            were = zip(event.images, event.homes, event.authors, strict=True)
+            moved = [i for i, home, by in were if (catalogue.home(i), str(catalogue.author(i))) != (home, by)]
             name = _taken(event.name, event.category, catalogue) if isinstance(event, Split) else []
             return name + [f"image {i} is not where it was" for i in moved[:5]]
         case Confirmed():
-            were_placed = zip(event.images, event.placed, strict=True)
-            return [f"image {i} is not where it was" for i, by in were_placed if catalogue.placed(i) != by][:5]
+            were_put = zip(event.images, event.authors, strict=True)
+            return [f"image {i} is not where it was" for i, by in were_put if str(catalogue.author(i)) != by][:5]
+        case Promoted() if catalogue.categories[event.category].known:
+            return [f"{event.category} is known already"]
+        case Founded():
+            return _taken(event.name, event.category, catalogue)
+        case Discarded():
+            homes = zip(event.images, event.homes, strict=True)
+            left = {i for id in event.categories for i in catalogue.images(id)} - set(event.images)
+            return [f"image {i} is not where it was" for i, home in homes if catalogue.home(i) != home][:5] + [
+                f"image {i} came since" for i in sorted(left)[:5]
+            ]
+        case Recentred() if catalogue.categories[event.category].centre.hex() != event.old:
+            return [f"{event.category} has another centre now"]
+        case Relocated():
+            before = zip(event.images, event.old, strict=True)
+            return [f"image {i} is somewhere else now" for i, old in before if catalogue.sources.get(i, "") != old][:5]
         case _:
             return []
 
@@ -105,6 +126,17 @@ def writes(number: int, event: Event) -> set[Key]:
             return founded | {("image", image) for image in event.images}
         case Moved() | Confirmed():
             return {("image", image) for image in event.images}
+        case Founded():
+            return {("category", event.category), ("name", event.category), ("name", event.name)}
+        case Promoted():
+            return {("known", event.category)}
+        case Discarded():
+            lost: set[Key] = {("category", id) for id in event.categories} | {("name", name) for name in event.names}
+            return lost | {("image", image) for image in event.images}
+        case Recentred():
+            return {("centre", event.category)}
+        case Relocated():
+            return {("file", image) for image in event.images}
         case RadiusChanged():
             return {("radius", "")}
         case Merged() | Undone() | Forgotten():
@@ -126,7 +158,15 @@ def reads(event: Event) -> set[Key]:
             return homes | {("image", image) for image in event.images}
         case Confirmed():
             return {("image", image) for image in event.images}
-        case Created() | RadiusChanged() | Undone() | Forgotten():
+        case Recentred():
+            of: set[Key] = {("image", image) for image in event.images}
+            return of | {("category", event.category)}
+        case Promoted():
+            return {("category", event.category), ("called", event.category)}
+        case Discarded():
+            kept: set[Key] = {("category", id) for id in (*event.homes, *event.categories)}
+            return kept | {("called", id) for id in event.categories} | {("image", image) for image in event.images}
+        case Created() | Founded() | Relocated() | RadiusChanged() | Undone() | Forgotten():
             return set()
 
 
@@ -144,15 +184,15 @@ def _redirects(edit: Recorded, target: Recorded, catalogue: Catalogue) -> bool:
 def _by_rule(number: int, wrote: set[Key], catalogue: Catalogue, fetch: Callable[[int], Recorded]) -> set[int]:
     """Later images and foundings that depend on these keys, found in the catalogue: there may be a million.
 
-    Images a person put there do not depend by themselves: the edit that did it does.
+    Images that an edit put there do not depend by themselves: the edit does.
     """
     found: set[int] = set()
     lost = [catalogue.categories[str(id)].position for kind, id in wrote if kind == "category"]
     if lost:
         numbers, homes, flags = (a.values() for a in (catalogue.numbers, catalogue.homes, catalogue.flags))
-        there = np.isin(homes, lost) & (numbers > number) & (flags & GONE == 0)
-        found |= set(numbers[there & (flags & PLACED == 0)].tolist())
-        for image in numbers[there & (flags & PLACED != 0)].tolist():
+        there, put = np.isin(homes, lost) & (numbers > number) & (flags & GONE == 0), catalogue.authors.values() > 0
+        found |= set(numbers[there & ~put].tolist())
+        for image in numbers[there & put].tolist():
             event = fetch(image).event
             if isinstance(event, Assigned) and ("category", event.home) in wrote:
                 found.add(image)

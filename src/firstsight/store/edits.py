@@ -1,44 +1,32 @@
 """From what a person asks to the event that records it, or a refusal that says why.
 
-Pure: reads the catalogue, changes nothing. Categories are named by id or name, images by number.
+Pure: reads the catalogue, changes nothing. Categories are named by id or name, images by number. `undoing.py` has what
+takes back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
+from itertools import count
 from operator import index
 
 from firstsight.core.errors import BadRequest, Conflict, NotFound
-from firstsight.store.catalogue import Catalogue, Category
-from firstsight.store.dependencies import dependants, obstacles, writes
+from firstsight.store.authors import LONGEST_NAME
+from firstsight.store.catalogue import Catalogue
 from firstsight.store.events import (
-    Assigned,
     Confirmed,
-    Created,
-    Forgotten,
+    Discarded,
+    Founded,
     Merged,
     Moved,
+    Promoted,
     RadiusChanged,
-    Recorded,
+    Recentred,
+    Relocated,
     Renamed,
     Split,
-    Undone,
 )
-
-LONGEST_NAME = 200
-NAMED = 20  # events named in a refusal
-
-
-def category(catalogue: Catalogue, name: str) -> Category:
-    """The category a person means; a merged one stands for what it was merged into."""
-    found = catalogue.find(name)
-    if found is None:
-        names = dict.fromkeys(n for c in catalogue.live() for n in (c.name, c.id))
-        near = " or ".join(map(repr, get_close_matches(name, names, n=3)))
-        remedy, hint = (f"did you mean {near}?", "") if near else ("", "list")
-        raise NotFound(f"there is no category {name!r}", remedy, hint)
-    return found
+from firstsight.store.finding import category
 
 
 def images(catalogue: Catalogue, numbers: Sequence[int]) -> tuple[int, ...]:
@@ -89,94 +77,75 @@ def change_radius(catalogue: Catalogue, radius: int | float) -> RadiusChanged:
     return RadiusChanged(catalogue.radius, radius)
 
 
-def undo(
-    catalogue: Catalogue, number: int | None, fetch: Callable[[int], Recorded], edits: Sequence[Recorded]
-) -> Undone:
-    """Take back an event, or the last edit by a person that is in force."""
-    if number is None:
-        since = _in_force_since(catalogue, edits)
-        if not since:
-            raise Conflict("there is nothing to undo: no edit by a person is in force")
-        number = max(since, key=since.__getitem__)
-    target = fetch(number)
-    if isinstance(target.event, Undone):
-        inner = fetch(target.event.events[0])
-        if isinstance(inner.event, Undone):
-            what = ", ".join(map(str, inner.event.events))
-            raise Conflict(f"event {number} is a redo", f"undo what it brought back: {what}")
-        raise Conflict(f"event {number} is an undo itself", hint="redo", number=number)
-    if isinstance(target.event, Forgotten):
-        raise Conflict(f"event {number} removed what told of images, for good", "it cannot be undone")
-    if number in catalogue.undone:
-        raise Conflict(f"event {number} is undone already", hint="redo", number=number)
-    targets = _with_founding(target, catalogue, fetch)
-    later = dependants(targets, catalogue, edits, fetch)
-    _refuse_if(later, f"event {number} ({target.kind}) cannot be undone", fetch)
-    return Undone(tuple(t.number for t in targets))
+def next_id(catalogue: Catalogue) -> str:
+    """The id of the next new category, as a register would give it."""
+    return next(id for n in count(1) if (id := f"new-{n}") not in catalogue.names)
 
 
-def redo(
-    catalogue: Catalogue, number: int | None, fetch: Callable[[int], Recorded], edits: Sequence[Recorded]
-) -> Undone:
-    """Bring back what an undo took: the one named, by its own number or that of what it took, or the last one.
-
-    Without a number, only what was undone since the last new edit: what came before was left behind.
-    """
-    last_new = max((e.number for e in edits if not isinstance(e.event, Undone)), default=0)
-    meant = [
-        e
-        for e in edits
-        if isinstance(e.event, Undone)
-        and e.number not in catalogue.undone
-        and not isinstance(fetch(e.event.events[0]).event, Undone)
-        and (e.number > last_new if number is None else number in (e.number, *e.event.events))
-    ]
-    if not meant:
-        which = "nothing was undone since the last edit" if number is None else f"event {number} is not undone"
-        raise Conflict(f"there is nothing to redo: {which}", hint="history")
-    last = meant[-1]
-    assert isinstance(last.event, Undone)
-    targets = [fetch(n) for n in last.event.events]
-    what = f"event {targets[0].number} ({targets[0].kind}) cannot be brought back"
-    _refuse_if(dependants(targets, catalogue, edits, fetch), what, fetch)
-    brought = {key for t in targets if isinstance(t.event, Assigned | Created) for key in writes(t.number, t.event)}
-    if why := [reason for t in targets for reason in obstacles(t.event, catalogue, brought)]:
-        raise Conflict(f"{what}: {'; '.join(why)}", "bring back or undo what changed it first")
-    return Undone((last.number,))
+def found(catalogue: Catalogue, name: str, feature: bytes) -> Founded:
+    id = next_id(catalogue)
+    return Founded(id, _free_name(catalogue, name, id), feature)
 
 
-def _in_force_since(catalogue: Catalogue, edits: Sequence[Recorded]) -> dict[int, int]:
-    """The edits in force, and the event that brought each into force last: itself, or a redo."""
-    since: dict[int, int] = {}
-    undos: dict[int, tuple[int, ...]] = {}
-    for edit in edits:
-        if not isinstance(edit.event, Undone):
-            since[edit.number] = edit.number
-            continue
-        undos[edit.number] = edit.event.events
-        for number in (inner for target in edit.event.events for inner in undos.get(target, ())):
-            if number in since:
-                since[number] = edit.number
-    return {number: last for number, last in since.items() if number not in catalogue.undone}
+def promote(catalogue: Catalogue, name: str) -> Promoted:
+    found = category(catalogue, name)
+    if found.known:
+        raise Conflict(f"{found.name!r} is known already")
+    if found.name == found.id:
+        raise BadRequest(f"{found.id} has no name yet, and a known category needs one", hint="promote", id=found.id)
+    return Promoted(found.id)
 
 
-def _with_founding(target: Recorded, catalogue: Catalogue, fetch: Callable[[int], Recorded]) -> list[Recorded]:
-    """A founder and its category go together: the image first, then what it founded."""
-    if isinstance(target.event, Created):
-        founder = fetch(target.number + 1)
-        return [founder, target] if founder.number not in catalogue.undone else [target]
-    if isinstance(target.event, Assigned) and target.number > 1:
-        before = fetch(target.number - 1)
-        if isinstance(before.event, Created) and before.number not in catalogue.undone:
-            return [target, before]
-    return [target]
+def discard(catalogue: Catalogue, numbers: Sequence[int], parts: bool) -> Discarded:
+    """Images, and the discovered categories that are left without any; with `parts` also those merged into others."""
+    chosen = images(catalogue, numbers)
+    owners = dict.fromkeys(catalogue.category_of(image) for image in chosen)
+    left = [id for id in owners if _is_found(catalogue, id) and set(catalogue.images(id)) <= set(chosen)]
+    lost = [part for id in left for part in catalogue.parts(id)]
+    if parts:
+        homes = dict.fromkeys(catalogue.home(image) for image in chosen)
+        merged = [id for id in homes if id in catalogue.merged and catalogue.categories[id].founded > 0]
+        lost += [id for id in merged if id not in lost and set(of_home(catalogue, id)) <= set(chosen)]
+    return _discarded(catalogue, chosen, lost)
 
 
-def _refuse_if(later: list[int], what: str, fetch: Callable[[int], Recorded]) -> None:
-    if later:
-        shown = ", ".join(f"{n} ({fetch(n).kind})" for n in later[:NAMED])
-        more = f" and {len(later) - NAMED} more" if len(later) > NAMED else ""
-        raise Conflict(f"{what}: later events depend on it: {shown}{more}", "undo those first, the last one first")
+def of_home(catalogue: Catalogue, id: str) -> list[int]:
+    """The images that were put in a category itself, not in one that was merged into it."""
+    return [image for image in catalogue.images(catalogue.resolve(id)) if catalogue.home(image) == id]
+
+
+def recentre(catalogue: Catalogue, id: str, images: Sequence[int], centre: bytes) -> Recentred:
+    return Recentred(id, tuple(images), catalogue.categories[id].centre.hex(), centre)
+
+
+def discard_category(catalogue: Catalogue, name: str) -> Discarded:
+    found = category(catalogue, name)
+    if not _is_found(catalogue, found.id):
+        raise Conflict(
+            f"{found.name!r} was taught to the model, so it stays", "discard its images, or fit a model without it"
+        )
+    return _discarded(catalogue, tuple(catalogue.images(found.id)), catalogue.parts(found.id))
+
+
+def relocate(catalogue: Catalogue, sources: dict[int, str]) -> Relocated:
+    """Also of images that are undone or discarded: they may come back."""
+    if unknown := [number for number in sources if catalogue.numbers.find(number) < 0]:
+        raise NotFound(f"there is no image {', '.join(map(str, unknown[:10]))}", hint="show")
+    if not sources:
+        raise BadRequest("name at least one image")
+    moved = tuple(sources)
+    old = tuple(catalogue.sources.get(image, "") for image in moved)
+    return Relocated(moved, tuple(sources[image] for image in moved), old)
+
+
+def _discarded(catalogue: Catalogue, chosen: tuple[int, ...], lost: Sequence[str]) -> Discarded:
+    names = tuple(catalogue.categories[id].name for id in lost)
+    return Discarded(chosen, tuple(catalogue.home(image) for image in chosen), tuple(lost), names)
+
+
+def _is_found(catalogue: Catalogue, id: str) -> bool:
+    """Whether a category is none of the model's, nor holds one."""
+    return all(catalogue.categories[part].founded > 0 for part in catalogue.parts(id))
 
 
 def _free_name(catalogue: Catalogue, name: str, id: str) -> str:
@@ -187,6 +156,9 @@ def _free_name(catalogue: Catalogue, name: str, id: str) -> str:
             f"{name[:40]!r} cannot be a name", f"1 to {LONGEST_NAME} characters that can be printed, on one line"
         )
     other = catalogue.names.get(name, id)
+    if other == id:  # nor one that is told from it by capitals alone, since people need not type those
+        alike = (c.id for c in catalogue.live() if c.id != id and name.casefold() in (c.name.casefold(), c.id))
+        other = next(alike, id)
     if other != id:
         raise Conflict(f"{name!r} is taken by category {other}", "choose another name, or merge the two")
     if id in catalogue.categories and catalogue.categories[id].name == name:
@@ -194,6 +166,6 @@ def _free_name(catalogue: Catalogue, name: str, id: str) -> str:
     return name
 
 
-def _as_they_are(catalogue: Catalogue, chosen: Sequence[int]) -> tuple[tuple[str, ...], tuple[bool, ...]]:
-    """Where images are, and whether a person put them there."""
-    return tuple(catalogue.home(i) for i in chosen), tuple(catalogue.placed(i) for i in chosen)
+def _as_they_are(catalogue: Catalogue, chosen: Sequence[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where images are, and who put them there."""
+    return tuple(catalogue.home(i) for i in chosen), tuple(str(catalogue.author(i)) for i in chosen)

@@ -1,7 +1,8 @@
 """What can happen to a register, as values. Events record outcomes: replaying them decides nothing again.
 
-An image is named by the number of the event that assigned it, a category by its id. Edits by people carry what they
-replaced, so that each can be taken back.
+An image is named by the number of the event that assigned it, a category by its id. Every event says by whom it is:
+the rule, hindsight, or a person. Edits carry what they replaced, so that each can be taken back; those of one command
+name its first event, and are taken back together.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -17,9 +18,17 @@ from firstsight.core.assignments import Assignment
 from firstsight.core.sightings import KEPT, NOTHING, Sighting
 
 
+@dataclass(frozen=True, kw_only=True)
+class Signed:
+    """`by` is whose word it is, as `Author` writes it, `command` the first event of the command it is part of."""
+
+    by: str = "person"
+    command: int | None = None  # where that is another event
+
+
 @dataclass(frozen=True)
-class Assigned:
-    """An image was answered with a category.
+class Assigned(Signed):
+    """An image was answered with a category, by the rule or, where it came with a label, by a person.
 
     `feature` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
     `encoder` the entry of the log that says which model, preprocess version, device and precision made the feature.
@@ -49,6 +58,7 @@ class Assigned:
     box: tuple[float, ...] = ()
     detected: float | None = None
     withheld: bool = False
+    by: str = field(default="rule", kw_only=True)
 
     @property
     def home(self) -> str:
@@ -96,15 +106,25 @@ class Assigned:
 
 
 @dataclass(frozen=True)
-class Created:
+class Created(Signed):
     """A new category was founded; `feature` is its centre. The event after it assigns its founder."""
 
     category: str
     feature: bytes
+    by: str = field(default="rule", kw_only=True)
 
 
 @dataclass(frozen=True)
-class Renamed:
+class Founded(Signed):
+    """A person named a category for images with that label, which come after it; `feature` is their centre."""
+
+    category: str
+    name: str
+    feature: bytes
+
+
+@dataclass(frozen=True)
+class Renamed(Signed):
     """A person gave a category another name; its id stays."""
 
     category: str
@@ -113,7 +133,7 @@ class Renamed:
 
 
 @dataclass(frozen=True)
-class Merged:
+class Merged(Signed):
     """A person said that a category is part of another; from now on its centres answer for that one."""
 
     category: str
@@ -121,37 +141,82 @@ class Merged:
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(Signed):
     """A person gave images a category of their own, with the centre in `feature`."""
 
     category: str
     name: str
     images: tuple[int, ...]
     homes: tuple[str, ...]  # where each was, and
-    placed: tuple[bool, ...]  # whether a person had put it there
+    authors: tuple[str, ...]  # who had put it there
     feature: bytes
 
 
 @dataclass(frozen=True)
-class Moved:
-    """A person put images into a category; there they stay."""
+class Moved(Signed):
+    """Images were put into a category: by a person, for good, or by hindsight."""
 
     images: tuple[int, ...]
     homes: tuple[str, ...]
-    placed: tuple[bool, ...]
+    authors: tuple[str, ...]
     to: str
 
 
 @dataclass(frozen=True)
-class Confirmed:
+class Confirmed(Signed):
     """A person said that images are where they belong."""
 
     images: tuple[int, ...]
-    placed: tuple[bool, ...]
+    authors: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class RadiusChanged:
+class Promoted(Signed):
+    """A person said that a discovered category is known from now on. What it has learned stays."""
+
+    category: str
+
+
+@dataclass(frozen=True)
+class Discarded(Signed):
+    """A person said that images are of nothing: they leave their categories and teach nothing.
+
+    `categories` go with them, those whose images these all were; `names` are what they were called.
+    """
+
+    images: tuple[int, ...]
+    homes: tuple[str, ...]
+    categories: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Recentred(Signed):
+    """The centre of a category is that of `images` now: what it was made of was discarded.
+
+    `old` is what it was, in hexadecimal.
+    """
+
+    category: str
+    images: tuple[int, ...]
+    old: str
+    feature: bytes
+
+
+@dataclass(frozen=True)
+class Relocated(Signed):
+    """A person's files moved: `sources` are where images are now, `old` where they were held to be before.
+
+    An empty `old` stands for where the image came from.
+    """
+
+    images: tuple[int, ...]
+    sources: tuple[str, ...]
+    old: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RadiusChanged(Signed):
     """A person set how far categories reach, for the images to come."""
 
     old: int | float
@@ -159,14 +224,14 @@ class RadiusChanged:
 
 
 @dataclass(frozen=True)
-class Undone:
+class Undone(Signed):
     """Events were taken back. Taking back an Undone brings them into force again."""
 
     events: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Forgotten:
+class Forgotten(Signed):
     """What told of images was removed for good: where they came from, their content, time, place and camera.
 
     The mark that it leaves. It cannot be undone.
@@ -184,13 +249,24 @@ def _in_json(hint: Any) -> tuple[type, ...]:
 
 
 Event: TypeAlias = (
-    Assigned | Created | Renamed | Merged | Split | Moved | Confirmed | RadiusChanged | Undone | Forgotten
+    Assigned
+    | Created
+    | Founded
+    | Renamed
+    | Merged
+    | Split
+    | Moved
+    | Confirmed
+    | Promoted
+    | Discarded
+    | Recentred
+    | Relocated
+    | RadiusChanged
+    | Undone
+    | Forgotten
 )
 
-KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (Assigned, Created, Renamed, Merged, Split, Moved, Confirmed, RadiusChanged, Undone, Forgotten)
-}
+KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
 # What the values of an event may be in JSON: a file made by hand may say anything.
 ALLOWED: dict[str, dict[str, tuple[type, ...]]] = {
     name: {field: _in_json(hint) for field, hint in get_type_hints(kind).items()} for name, kind in KINDS.items()
@@ -200,7 +276,6 @@ NUMBERS = {
     name: {field for field, kinds in allowed.items() if float in kinds and type(None) not in kinds}
     for name, allowed in ALLOWED.items()
 }
-BY_RULE = ("Assigned", "Created")  # all others are people's
 FOR_GOOD = ("Forgotten",)  # what cannot be undone
 
 
@@ -215,6 +290,16 @@ class Recorded:
     @property
     def kind(self) -> str:
         return type(self.event).__name__
+
+    @property
+    def by_rule(self) -> bool:
+        """Whether it is the register's own answer; all others are edits."""
+        return self.event.by == "rule"
+
+    @property
+    def command(self) -> int:
+        """The first event of the command it is part of."""
+        return self.event.command or self.number
 
     @property
     def time(self) -> str:

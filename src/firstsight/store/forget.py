@@ -9,13 +9,13 @@ SQLite leaves old bytes in free pages and in its log of writes. Both are rid of 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from firstsight.core.errors import BadRequest, Locked, NotFound
 from firstsight.core.sightings import KEPT, NOTHING
-from firstsight.store.events import Assigned, Forgotten, Recorded, to_columns
+from firstsight.store.events import Assigned, Forgotten, Recorded, Relocated, from_columns, to_columns
 from firstsight.store.log import Log
 
 TRIGGER = "events_are_never_changed"
@@ -26,6 +26,15 @@ Checksum = Callable[..., int]
 def emptied(event: Assigned) -> Assigned:
     """The event of an image without anything that tells of it."""
     return replace(event, source="", content=b"", **{name: getattr(NOTHING, name) for name in KEPT})
+
+
+def without_places(event: Relocated, images: Container[int]) -> Relocated:
+    """What was said of where files are, without those of some images."""
+    sources, old = (
+        tuple("" if image in images else path for image, path in zip(event.images, paths, strict=True))
+        for paths in (event.sources, event.old)
+    )
+    return replace(event, sources=sources, old=old)
 
 
 def to_forget(log: Log, images: Sequence[int]) -> list[Recorded]:
@@ -49,6 +58,13 @@ def rewrite(db: sqlite3.Connection, images: Sequence[Recorded], mark: Recorded, 
         assert isinstance(each.event, Assigned)
         _, body, _, content = to_columns(emptied(each.event))
         db.execute("UPDATE events SET body = ?, content = ? WHERE number = ?", (body, content, each.number))
+    gone = {each.number for each in images}
+    for number, kind, text in db.execute("SELECT number, kind, body FROM events WHERE kind = 'Relocated'").fetchall():
+        event = from_columns(kind, text, None, None)
+        assert isinstance(event, Relocated)
+        if not gone.isdisjoint(event.images):
+            body = to_columns(without_places(event, gone))[1]
+            db.execute("UPDATE events SET body = ? WHERE number = ?", (body, number))
     first = min(each.number for each in images)
     before = db.execute("SELECT crc FROM events WHERE number = ?", (first - 1,)).fetchone()
     crc = start if before is None else int(before[0])

@@ -18,6 +18,8 @@ from firstsight.store.draft import Draft
 from firstsight.store.events import Assigned, Created, Recorded
 from firstsight.store.view import View
 
+NOT_COUNTED = ("record", "discarded")  # answers to an image that is here already, or of nothing
+
 
 @dataclass(frozen=True)
 class Arrival:
@@ -42,7 +44,7 @@ class Group:
     def decide(self, view: View, draft: Draft) -> None:
         """Answer all of them; the draft's register learns and founds, and its events say what."""
         self.answers = [
-            view.recognise(each.content, each.source) if self.once else view.placed_before(each.content)
+            view.recognise(each.content, each.source) if self.once else view.said_before(each.content)
             for each in self.arrivals
         ]
         self.again = self._repeats() if self.once else {}
@@ -56,7 +58,7 @@ class Group:
             self._together(register)
         for i in self.order:
             arrival, answer = self.arrivals[i], self.answers[i]
-            if answer is not None and answer.decided_by != "record":
+            if answer is not None and answer.decided_by not in NOT_COUNTED:
                 feature = register.feature_bytes(arrival.feature)
                 if answer.created:
                     draft.events.append(Created(str(answer.category), feature))
@@ -67,7 +69,7 @@ class Group:
         """The answers with the numbers of their images; a repeat has the answer and the number of the first."""
         fresh = (each.number for each in recorded if isinstance(each.event, Assigned))
         asked = ((i, self.answers[i]) for i in self.order)
-        number = {i: next(fresh) for i, answer in asked if answer is not None and answer.decided_by != "record"}
+        number = {i: next(fresh) for i, answer in asked if answer is not None and answer.decided_by not in NOT_COUNTED}
         found: list[Assignment] = []
         for i, answer in enumerate(self.answers):
             if answer is None:

@@ -12,7 +12,7 @@ from typing import Any
 from firstsight.core.errors import NotFound
 from firstsight.core.protocols import Progress
 from firstsight.store import forget
-from firstsight.store.events import Assigned, Event, Recorded
+from firstsight.store.events import Assigned, Event, Recorded, Relocated
 from firstsight.store.log import Grown, Snapshot, dated
 
 
@@ -65,6 +65,10 @@ class MemoryLog:
             for each in left:
                 assert isinstance(each.event, Assigned)
                 self._events[each.number - 1] = replace(each, event=forget.emptied(each.event))
+            gone = {each.number for each in left}
+            for at, each in enumerate(self._events):
+                if isinstance(each.event, Relocated):
+                    self._events[at] = replace(each, event=forget.without_places(each.event, gone))
             self._snapshot = None
             return self.append([forget.mark_of(left)], self.last())[0] if left else None
 

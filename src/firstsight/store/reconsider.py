@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from firstsight.core.assignments import Assignment
 from firstsight.core.protocols import AnswersAgain, Progress
 from firstsight.core.threads import one_thread
+from firstsight.store.authors import HINDSIGHT
 from firstsight.store.draft import Draft
 from firstsight.store.events import Recorded
 from firstsight.store.store import Store
@@ -76,14 +77,14 @@ def _doubtful(view: View, numbers: Sequence[int], features: NDArray[Any]) -> Ite
 
 
 def apply(store: Store, found: Sequence[Reconsidered]) -> list[Recorded]:
-    """Move them, all at once: an edit for each category they go to."""
+    """Move them, all at once: an edit for each category they go to, by hindsight and not by a person."""
     targets = dict.fromkeys(each.now for each in found)
 
     def move(draft: Draft) -> None:
         for to in targets:
             draft.move([each.image for each in found if each.now == to], to)
 
-    return store.edit(move)
+    return store.edit(move, by=HINDSIGHT)
 
 
 def _other(view: View, number: int, category: str, answer: Assignment) -> Reconsidered:

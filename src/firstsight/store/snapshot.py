@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from firstsight.store.catalogue import COLUMNS, Catalogue
+from firstsight.store.catalogue import Catalogue
+from firstsight.store.holdings import COLUMNS
 
 
 def pack(catalogue: Catalogue, learned: bytes | None) -> bytes:

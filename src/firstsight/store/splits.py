@@ -19,7 +19,7 @@ from firstsight.store.catalogue import Catalogue
 from firstsight.store.events import Split
 from firstsight.store.view import View
 
-ALIKE = 0.9  # of the images on the same side, where a cut is one that a person has mended
+ALIKE = 0.6  # of the images on the same side, where a cut is by and large one that a person has mended
 
 
 @dataclass(frozen=True)
@@ -46,31 +46,33 @@ def suggest_splits(view: View, limit: int = 20, category: str | None = None) -> 
     wanted = None if category is None else view.category(category).id
     found = []
     for id, members in _members(view, wanted).items():
-        features = np.stack([register.feature_from(feature) for _, feature in members])
-        halves = register.halves(features) if len(members) > 1 else None
+        once = {content: feature for _, content, feature in members}  # the same image twice says nothing more
+        halves = register.halves(np.stack([register.feature_from(each) for each in once.values()]))
         if halves is not None:
-            made = _suggestion(id, [number for number, _ in members], halves)
+            second = dict(zip(once, halves.second.tolist(), strict=True))
+            made = _suggestion(id, [(number, second[content]) for number, content, _ in members], halves)
             if not _questions_a_person(view, made):
                 found.append(made)
     return sorted(found, key=lambda each: (-each.score, catalogue.categories[each.category].position))[:limit]
 
 
-def _members(view: View, wanted: str | None) -> dict[str, list[tuple[int, bytes]]]:
-    """The images of every category, or of one, by number, and their features."""
-    numbers, owners, _ = view.catalogue.columns()
+def _members(view: View, wanted: str | None) -> dict[str, list[tuple[int, int, bytes]]]:
+    """The images of every category, or of one: number, the beginning of the content's digest, feature."""
+    catalogue = view.catalogue
+    numbers, owners, _ = catalogue.columns()
     owner = dict(zip(numbers.tolist(), owners.tolist(), strict=True))
-    members: dict[str, list[tuple[int, bytes]]] = {}
+    digest = dict(zip(catalogue.numbers.values().tolist(), catalogue.keys.values().tolist(), strict=True))
+    members: dict[str, list[tuple[int, int, bytes]]] = {}
     for number, feature in view.features():
-        if number in owner and wanted in (None, id := view.catalogue.order[owner[number]]):
-            members.setdefault(id, []).append((number, feature))
+        if number in owner and wanted in (None, id := catalogue.order[owner[number]]):
+            members.setdefault(id, []).append((number, digest[number], feature))
     return members
 
 
-def _suggestion(id: str, numbers: Sequence[int], halves: Halves) -> SplitSuggestion:
-    parts: dict[bool, list[int]] = {True: [], False: []}
-    for number, second in zip(numbers, halves.second.tolist(), strict=True):
-        parts[second].append(number)
-    return SplitSuggestion(id, tuple(parts[True]), tuple(parts[False]), halves.sure, halves.score, halves.reason)
+def _suggestion(id: str, members: Sequence[tuple[int, bool]], halves: Halves) -> SplitSuggestion:
+    parts = [tuple(number for number, second in members if second == wanted) for wanted in (True, False)]
+    off, rest = sorted(parts, key=len)
+    return SplitSuggestion(id, off, rest, halves.sure, halves.score, halves.reason)
 
 
 def _questions_a_person(view: View, made: SplitSuggestion) -> bool:

@@ -24,9 +24,11 @@ from firstsight.core.threads import one_thread
 from firstsight.register.kinds import of_header
 from firstsight.register.numbers import from_json
 from firstsight.store import snapshot
+from firstsight.store.authors import By
 from firstsight.store.catalogue import Catalogue
 from firstsight.store.connection import Sync, damaged, sound
 from firstsight.store.draft import Draft, Edit
+from firstsight.store.editing import Editing
 from firstsight.store.events import Event, Recorded
 from firstsight.store.groups import Arrival, Group
 from firstsight.store.log import Grown, Log, Snapshot
@@ -42,11 +44,11 @@ SNAPSHOT_EVERY = 10_000  # events at least, and a tenth of the log: what opening
 PATIENCE = 100  # times that others may append first before an edit is given up
 
 
-class Store:
+class Store(Editing):
     """Categories and images in a log, with every edit people make.
 
     `create` starts a file from a fresh register, `open` goes on with one, `in_memory` needs none. `record` answers
-    images and keeps the answers; the other verbs correct them, and each returns the event it recorded. `view` is
+    images and keeps the answers; the verbs of `Editing` correct them, each returns the event it recorded. `view` is
     everything as of now. Close it, or use it in a `with`. Threads may share one.
 
     >>> import numpy as np
@@ -225,33 +227,14 @@ class Store:
 
     # ------------------------------------------------------------------ correcting
 
-    def edit(self, edit: Edit) -> list[Recorded]:
+    def edit(self, edit: Edit, by: By = None) -> list[Recorded]:
         """Several edits as one, all or none: `store.edit(lambda draft: [draft.merge(each, "ant") for each in ids])`.
 
-        What is given the draft is run again if others wrote meanwhile.
+        One undo takes all of them back. `by` is the name of whoever edits, here as in every verb. What is given the
+        draft is run again if others wrote meanwhile.
         """
         with self._turn, one_thread():
-            return self._commit(edit)
-
-    def rename(self, category: str, name: str) -> Recorded:
-        """Call a category something else; its id stays."""
-        return self.edit(lambda draft: draft.rename(category, name))[0]
-
-    def merge(self, category: str, into: str) -> Recorded:
-        """Make a category part of another: its images belong there, and what its centres match goes there."""
-        return self.edit(lambda draft: draft.merge(category, into))[0]
-
-    def split(self, images: Sequence[int], name: str | None = None) -> Recorded:
-        """Give images a category of their own, with a centre of its own."""
-        return self.edit(lambda draft: draft.split(images, name))[0]
-
-    def move(self, images: Sequence[int], to: str) -> Recorded:
-        """Put images into a category, for good."""
-        return self.edit(lambda draft: draft.move(images, to))[0]
-
-    def confirm(self, images: Sequence[int]) -> Recorded:
-        """Say that images are where they belong."""
-        return self.edit(lambda draft: draft.confirm(images))[0]
+            return self._commit(edit, by=by)
 
     def forget(self, images: Sequence[int]) -> Recorded | None:
         """Remove where images came from, their content, time, place and camera, for good; the mark that is left.
@@ -262,18 +245,6 @@ class Store:
             mark = self._log.forget(images)
             self.refresh()
             return mark
-
-    def change_radius(self, radius: int | float) -> Recorded:
-        """Set how far categories reach, for the images to come."""
-        return self.edit(lambda draft: draft.change_radius(radius))[0]
-
-    def undo(self, event: int | None = None) -> Recorded:
-        """Take back an event: the one named, or the last edit by a person. Refused where later ones depend on it."""
-        return self.edit(lambda draft: draft.undo(event))[0]
-
-    def redo(self, event: int | None = None) -> Recorded:
-        """Bring back what was taken back."""
-        return self.edit(lambda draft: draft.redo(event))[0]
 
     # ------------------------------------------------------------------ keeping
 
@@ -308,13 +279,15 @@ class Store:
 
     # ------------------------------------------------------------------ inside
 
-    def _commit(self, make: Edit, times: Sequence[int] | None = None, applied: bool = True) -> list[Recorded]:
+    def _commit(
+        self, make: Edit, times: Sequence[int] | None = None, applied: bool = True, by: By = None
+    ) -> list[Recorded]:
         """Make a draft, append its events, and put it in the place of the state: all or nothing.
 
         `applied` is whether making the draft applied its events already.
         """
         for _ in range(PATIENCE):
-            draft = Draft(self._log, self._state)
+            draft = Draft(self._log, self._state, by)
             make(draft)
             if not draft.events:
                 return []

@@ -55,7 +55,9 @@ def _by_weight(view: View, register: WeighsPairs, sizes: Counter[str]) -> list[S
     rejected, suggestions = _rejected(view), []
     for one, other, factor in register.alike():
         pair = frozenset((one, other))
-        if pair not in rejected and not any(view.catalogue.categories[id].by_person for id in pair):
+        held = [view.catalogue.categories[id] for id in pair]
+        parted = any(c.by_person and not c.known for c in held)  # split off; one for labelled images was not
+        if pair not in rejected and not parted and not all(c.known for c in held):
             reason = f"{times(factor)} as probable as one category than as two"
             suggestions.append(Suggestion(*_smaller_first(view, pair, sizes), factor, reason))
     return sorted(suggestions, key=lambda s: (-s.score, s.category))

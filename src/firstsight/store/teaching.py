@@ -11,11 +11,24 @@ from collections.abc import Callable, Iterator, Sequence
 
 from firstsight.core.protocols import Centre, Register
 from firstsight.store.catalogue import Catalogue
-from firstsight.store.events import Assigned, Confirmed, Created, Event, Merged, Moved, Recorded, Split, Undone
+from firstsight.store.events import (
+    Assigned,
+    Confirmed,
+    Created,
+    Discarded,
+    Event,
+    Founded,
+    Merged,
+    Moved,
+    Recentred,
+    Recorded,
+    Split,
+    Undone,
+)
 from firstsight.store.log import Log
 
-CENTRES = (Created, Split)  # events that change which centres there are
-LESSONS = (*CENTRES, Merged, Assigned, Moved, Confirmed)  # events that change what a category has learned
+CENTRES = (Created, Split, Founded, Recentred)  # events that change which centres there are
+LESSONS = (*CENTRES, Merged, Assigned, Moved, Confirmed, Discarded)  # events that change what a category has learned
 
 Fetch = Callable[[int], Recorded]
 
@@ -48,7 +61,7 @@ def follow(register: Register, before: Catalogue, after: Catalogue, recorded: Re
         return True
     events = list(_effects(recorded, fetch))
     rebuilds = () if register.unlearns else LESSONS if register.learns else CENTRES
-    if any(isinstance(event, rebuilds) for _, event in events):
+    if any(isinstance(event, rebuilds) or _loses_centres(register, event) for _, event in events):
         return False
     _redirect(register, before, after, [event for _, event in events if isinstance(event, Merged)])
     if register.unlearns:
@@ -57,6 +70,11 @@ def follow(register: Register, before: Catalogue, after: Catalogue, recorded: Re
     if register.radius != after.radius:
         register.radius = after.radius
     return True
+
+
+def _loses_centres(register: Register, event: Event) -> bool:
+    """Whether centres go, or merged categories, of which a register that was built since does not know."""
+    return isinstance(event, Discarded) and len(event.categories) > (1 if register.unlearns else 0)
 
 
 def _effects(recorded: Recorded, fetch: Fetch) -> Iterator[tuple[int, Event]]:
@@ -110,6 +128,9 @@ def _touched(events: Sequence[tuple[int, Event]]) -> tuple[set[int], set[str]]:
             case Moved():
                 images.update(event.images)
                 touched.update((*event.homes, event.to))
+            case Discarded():
+                images.update(event.images)
+                touched.update(event.homes)
             case Confirmed():
                 images.update(event.images)
             case Merged():

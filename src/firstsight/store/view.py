@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
@@ -16,9 +16,10 @@ from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.errors import NotFound
 from firstsight.core.protocols import Register
 from firstsight.core.threads import one_thread
-from firstsight.store import edits
+from firstsight.store.authors import HINDSIGHT
 from firstsight.store.catalogue import Catalogue, Category
 from firstsight.store.events import Assigned, Recorded
+from firstsight.store.finding import category
 from firstsight.store.log import Log
 from firstsight.store.state import State
 
@@ -60,13 +61,13 @@ class View:
     @one_thread()
     def match(self, feature: NDArray[Any], content: bytes) -> Assignment:
         """What an image is. A person's word on this very image comes before the rule."""
-        return self.named(self.placed_before(content) or self.register.match(feature))
+        return self.named(self.said_before(content) or self.register.match(feature))
 
     def recognise(self, content: bytes, source: str = "") -> Assignment | None:
         """The answer to an image that is here already: the one from this source, one a person placed, or the last."""
         here = self.with_content(content)
         if not here:
-            return None
+            return self.discarded_before(content)
         number = max(here, key=lambda n: (self.assigned(n).source == source, self.catalogue.placed(n), n))
         return self.named(replace(self.assignment(number), decided_by="record"))
 
@@ -85,10 +86,28 @@ class View:
             runner_up=Candidate(second, event.runner_up_distance or 0) if second else None,
             via=home if home != category else None,
             image=number,
-            decided_by="person" if self.catalogue.placed(number) else "rule",
+            decided_by=self._decided_by(number),
             confidence=event.confidence if where_it_was else None,
             lesson=self.catalogue.lesson(number),
         )
+
+    def _decided_by(self, number: int) -> Literal["rule", "hindsight", "person"]:
+        kind = self.catalogue.author(number).kind
+        return "hindsight" if kind == HINDSIGHT.kind else "person" if self.catalogue.placed(number) else "rule"
+
+    def said_before(self, content: bytes) -> Assignment | None:
+        """What a person said of this very image: where it is or, failing that, that it is of nothing."""
+        return self.placed_before(content) or self.discarded_before(content)
+
+    def discarded_before(self, content: bytes) -> Assignment | None:
+        """The answer to an image that a person discarded: no category, and not counted again."""
+        if not self.catalogue.discarded_images:
+            return None
+        found = self.catalogue.contents.candidates(content, self.last)
+        here = [n for n in found if self.catalogue.is_discarded(n) and self.assigned(n).content == content]
+        if not here:
+            return None
+        return Assignment(None, False, False, None, self.radius, None, image=here[-1], decided_by="discarded")
 
     def placed_before(self, content: bytes) -> Assignment | None:
         """The answer to an image that a person placed before, if one did."""
@@ -101,15 +120,20 @@ class View:
         return replace(answer, distance=None, runner_up=None, confidence=None, radius=self.radius, image=None)
 
     def named(self, answer: Assignment) -> Assignment:
-        """The answer with the name people gave its category."""
-        name = None if answer.category is None else self.catalogue.categories[answer.category].name
-        return answer if name == answer.category else replace(answer, name=name)
+        """The answer with the name people gave its category, which may be known by now."""
+        if answer.category is None:
+            return answer
+        category = self.catalogue.categories[answer.category]
+        name = None if category.name == answer.category else category.name
+        if (answer.name, answer.is_new) == (name, not category.known):
+            return answer
+        return replace(answer, name=name, is_new=not category.known)
 
     # ------------------------------------------------------------------ looking
 
     def category(self, name: str) -> Category:
         """The category a person means, by id or name; a merged one stands for what it was merged into."""
-        return edits.category(self.catalogue, name)
+        return category(self.catalogue, name)
 
     def name_of(self, id: str) -> str:
         """What people call a category, or the one it was merged into."""
@@ -141,7 +165,7 @@ class View:
         return self._log.newest(self.last)
 
     def edits(self) -> list[Recorded]:
-        """The events by people."""
+        """The events that are not the rule's own."""
         return [self.event(number) for number in self.catalogue.edits]
 
     def is_undone(self, event: int) -> bool:
@@ -157,10 +181,11 @@ class View:
         return self._log.encoders()
 
     def assigned(self, number: int) -> Assigned:
-        """The event of an image."""
+        """The event of an image, with where its file is now."""
         event = self.event(number).event
         assert isinstance(event, Assigned)
-        return event
+        moved = self.catalogue.sources.get(number)
+        return event if moved is None else replace(event, source=moved)
 
     def with_content(self, content: bytes) -> list[int]:
         """The images there are of this content, oldest first."""
@@ -171,5 +196,7 @@ class View:
 
     def with_source(self, source: str) -> list[tuple[int, str]]:
         """The images there are from this source or from a path that ends with it, and their whole sources."""
-        found = (n for n in self._log.with_source(source, self.last) if self.catalogue.has_image(n))
-        return [(number, self.assigned(number).source) for number in found]
+        moved, end = self.catalogue.sources, f"/{source}"
+        came = {n for n in self._log.with_source(source, self.last) if n not in moved}
+        now = {n for n, where in moved.items() if where == source or where.endswith(end)}
+        return [(n, self.assigned(n).source) for n in sorted(came | now) if self.catalogue.has_image(n)]

@@ -13,22 +13,29 @@ from firstsight.core.errors import Conflict, NotFound
 from firstsight.core.protocols import CONFIRMED
 from firstsight.core.sightings import KEPT
 from firstsight.data.crops import picture_of
-from firstsight.store.catalogue import GONE, PLACED, SETTLED
+from firstsight.store.authors import PERSON, Author
 from firstsight.store.events import (
     Assigned,
     Confirmed,
     Created,
+    Discarded,
     Event,
     Forgotten,
+    Founded,
     Merged,
     Moved,
+    Promoted,
     RadiusChanged,
+    Recentred,
     Recorded,
+    Relocated,
     Renamed,
     Split,
     Undone,
     as_text,
 )
+from firstsight.store.finding import category_or_none
+from firstsight.store.holdings import AWAY, PLACED, SETTLED
 from firstsight.store.view import View
 
 
@@ -63,7 +70,8 @@ class Member:
     radius: int | float
     runner_up: str | None
     runner_up_distance: int | float | None
-    by_person: bool
+    author: str  # who put it there: "rule", "hindsight" or "person"
+    author_name: str  # a person's, where one was given
     content: str  # the SHA-256 of the image
     confidence: float | None  # how probable the rule held this, where it could tell and the image was not moved since
     taken: str | None
@@ -79,6 +87,10 @@ class Member:
     def picture(self) -> Any:
         """What to read it by."""
         return picture_of(self.source, self.box)
+
+    @property
+    def by_person(self) -> bool:
+        return self.author == PERSON.kind
 
 
 def summaries(view: View) -> list[Summary]:
@@ -111,9 +123,8 @@ def images(view: View, category: str | None = None) -> Iterator[Member]:
 
 def member(view: View, number: int) -> Member:
     """One image."""
-    recorded, answer = view.event(number), view.assignment(number)
-    event, owner = recorded.event, view.catalogue.categories[str(answer.category)]
-    assert isinstance(event, Assigned)
+    recorded, event, answer = view.event(number), view.assigned(number), view.assignment(number)
+    owner, by = view.catalogue.categories[str(answer.category)], author_of(view, number)
     return Member(
         image=number,
         source=event.source,
@@ -125,11 +136,42 @@ def member(view: View, number: int) -> Member:
         radius=answer.radius,
         runner_up=answer.runner_up.category if answer.runner_up else None,
         runner_up_distance=answer.runner_up.distance if answer.runner_up else None,
-        by_person=view.catalogue.placed(number),
+        author=by.kind,
+        author_name=by.name,
         content=event.content.hex(),
         confidence=answer.confidence,
         **{name: getattr(event, name) for name in KEPT},
     )
+
+
+def author_of(view: View, number: int) -> Author:
+    """Whose word it is that an image is where it is; that on the same image before, where that answered it."""
+    by, event = view.catalogue.author(number), view.assigned(number)
+    return PERSON if by.kind == "rule" and event.decided_by == PERSON.kind else by
+
+
+@dataclass(frozen=True)
+class Thrown:
+    """An image that was discarded: what it was taken for, by whom, and by which event."""
+
+    image: int
+    source: str
+    category: str  # as that was called
+    author: str
+    author_name: str
+    event: int
+
+
+def discarded(view: View) -> list[Thrown]:
+    """The images that are discarded, in the order that happened."""
+    found = []
+    for recorded in view.edits() if view.catalogue.discarded_images else ():
+        event = recorded.event
+        if isinstance(event, Discarded) and not view.is_undone(recorded.number):
+            for image, home in zip(event.images, event.homes, strict=True):
+                where = view.name_of(home), *Author.of(event.by)
+                found.append(Thrown(image, view.assigned(image).source, *where, recorded.number))
+    return found
 
 
 def unsure(view: View, below: float, limit: int) -> tuple[list[Member], int]:
@@ -140,7 +182,7 @@ def unsure(view: View, below: float, limit: int) -> tuple[list[Member], int]:
     if not view.confident:
         raise Conflict(f"{view.name} was made with a method that cannot tell how sure it is", hint="unsure")
     catalogue = view.catalogue
-    open_ones = catalogue.flags.values() & (GONE | PLACED | SETTLED) == 0
+    open_ones = catalogue.flags.values() & (AWAY | PLACED | SETTLED) == 0
     sure = catalogue.confidences.values()
     asked = np.flatnonzero(open_ones & (sure < below))
     if len(asked) > limit:  # all that may be among the least sure, ties included
@@ -162,7 +204,8 @@ def _from_file(view: View, name: str) -> list[int]:
     whole = os.path.abspath(name)  # noqa: PTH100 - Path.resolve would follow links
     here = dict(view.with_source(as_text(whole)) or view.with_source(as_text(name)))
     if not here:
-        raise NotFound(f"there is no image {name}", hint="show")
+        also = category_or_none(view.catalogue, name)
+        raise NotFound(f"there is no image {name}" + (f", but a category {also.name!r}" if also else ""), hint="show")
     if len(set(here.values())) > 1:
         shown = ", ".join(f"{number} ({source})" for number, source in list(here.items())[:5])
         raise Conflict(f"{name} may be any of {len(here)} images: {shown}", "say more of the path, or a number")
@@ -181,11 +224,23 @@ def describe(event: Event) -> str:
         case Assigned():
             near = "" if event.distance is None else f", {event.distance:g} away"
             near = near if event.confidence is None else f", {event.confidence:.0%} sure"
-            by = {"person": ", as a person placed it before"}.get(event.decided_by, near)
+            before = ", as a person placed it before" if event.by == "rule" else ", by its label"
+            by = {"person": before}.get(event.decided_by, near)
             source = event.source or "an image that is forgotten"
             return f"{source} -> {event.category}{f' (via {event.via})' if event.via else ''}{by}"
         case Created():
             return f"{event.category} founded"
+        case Founded():
+            return f"{event.category} founded for labelled images ({event.name!r})"
+        case Promoted():
+            return f"{event.category} is known from now on"
+        case Discarded():
+            gone = f", and {', '.join(event.categories)} with them" if event.categories else ""
+            return f"{_several(event.images) if event.images else 'no images'} discarded{gone}"
+        case Recentred():
+            return f"{event.category} has the centre of {_several(event.images)} now"
+        case Relocated():
+            return f"{_several(event.images)} found elsewhere"
         case Renamed():
             return f"{event.category}: {event.old!r} is now {event.new!r}"
         case Merged():
@@ -212,7 +267,9 @@ def line(view: View, recorded: Recorded) -> dict[str, int | str]:
         undo = view.event(recorded.event.events[0]).event
         if isinstance(undo, Undone):
             kind, what = "Redone", f"event {', '.join(map(str, undo.events))} brought back"
-    return {"event": recorded.number, "time": recorded.time, "kind": kind, "what": what}
+    by = Author.of(recorded.event.by)
+    said: dict[str, int | str] = {"author": by.kind, "author_name": by.name, "command": recorded.command}
+    return {"event": recorded.number, "time": recorded.time, "kind": kind, "what": what, **said}
 
 
 def toggled(view: View, recorded: Recorded) -> Iterator[tuple[str, Event]]:
@@ -238,9 +295,8 @@ def rivals(view: View, split: Split) -> list[str]:
 def touches(recorded: Recorded, category: str | None, image: int | None) -> bool:
     """Whether an event is about this category or image; every event is about neither."""
     event = recorded.event
-    about = {getattr(event, name, None) for name in ("category", "via", "into", "to")} | set(
-        getattr(event, "homes", ())
-    )
+    about = {getattr(event, name, None) for name in ("category", "via", "into", "to")}
+    about |= {*getattr(event, "homes", ()), *getattr(event, "categories", ())}
     of_image = recorded.number == image or image in getattr(event, "images", ())
     return (category is None or category in about) and (image is None or of_image)
 

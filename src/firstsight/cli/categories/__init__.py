@@ -1,0 +1,39 @@
+"""`firstsight categories FILE.db`: look at what was discovered, and correct it. A file per group of verbs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firstsight.cli import gallery
+from firstsight.cli.categories import correcting, keeping, looking, proposing, taking_back, teaching
+from firstsight.cli.categories.shared import app
+from firstsight.cli.console import Quiet, Verbose, Wait, configure
+from firstsight.cli.export import export
+from firstsight.cli.options import Trust
+from firstsight.cli.sightings import days, forget, places
+
+__all__ = ["app", "correcting", "keeping", "looking", "proposing", "taking_back", "teaching"]
+
+
+@app.callback()
+def categories(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A register made by discover --register.", metavar="FILE.db")],
+    wait: Wait = 0.0,
+    trust: Trust = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """List what a register holds; with a command after FILE.db, look closer or correct it."""
+    configure(quiet, verbose)
+    context.obj = (file, wait, trust)
+    if context.invoked_subcommand is None:
+        looking.list_(context)
+
+
+app.command(name="gallery")(gallery.found)
+for verb in (export, days, places, forget):
+    app.command()(verb)

@@ -1,0 +1,83 @@
+"""Keeping: what leaves a register, what checks it, and what follows files and models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from firstsight.cli.categories.shared import By, app, done, reading, writing
+from firstsight.cli.console import Bars, Device, say, warn
+from firstsight.cli.lazy import lazy
+from firstsight.cli.options import Trust
+
+if TYPE_CHECKING:
+    from firstsight.store import relocate as moved
+else:
+    moved = lazy("firstsight.store.relocate")
+
+NAMED = 10  # files named one by one
+
+
+@app.command()
+def backup(
+    context: typer.Context,
+    target: Annotated[Path, typer.Argument(help="The copy to make.", metavar="COPY.db")],
+) -> None:
+    """Copy the register as it is now, also while it is being written, and check the copy."""
+    with reading(context) as store:
+        store.back_up(target, Bars())
+    say(f" {target} holds everything up to now")
+
+
+@app.command()
+def verify(context: typer.Context) -> None:
+    """Check every event of the register; opening it checks only the latest."""
+    with reading(context) as store:
+        store.verify(Bars())
+        last = store.view().last
+    say(f" {context.obj[0]} is sound: {last} events, each as it was written")
+
+
+@app.command()
+def reencode(
+    context: typer.Context,
+    model: Annotated[Path, typer.Argument(help="The model to go on with.", metavar="MODEL")],
+    target: Annotated[Path, typer.Argument(help="The register to make.", metavar="NEW.db")],
+    trust: Trust = False,
+    device: Device = "auto",
+    by: By = None,
+) -> None:
+    """Make the same register for another model: same ids, images and edits, encoded anew."""
+    from firstsight.model.folder import load_model
+    from firstsight.store.reencode import reencode as make
+
+    with reading(context) as store:
+        made = make(store, load_model(model, device, trust=trust), target, Bars(), by)
+    for category, name in made.joined:
+        say(f" {category} is part of {name!r} now, which the new model knows")
+    say(f" {made.events} events in {target}.  Next:  firstsight discover {model} IMAGES --register {target}")
+
+
+@app.command()
+def relocate(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="Where the files are now, however deep.", metavar="FOLDER")],
+    by: By = None,
+) -> None:
+    """Find the files of images that were moved or renamed, by their content."""
+    with writing(context) as store:
+        search = moved.find(store.view(), folder, Bars())
+        if search.found:
+            done(store.relocate(search.found, by))
+    if not search.found and not search.missing:
+        say(" every file is where it was")
+        return
+    say(f" {len(search.found)} images found below {folder}")
+    for source in search.missing[:NAMED]:
+        warn(f"still missing: {source}")
+    if len(search.missing) > NAMED:
+        warn(f"and {len(search.missing) - NAMED} more")
+    if search.missing:
+        raise typer.Exit(1)

@@ -1,0 +1,69 @@
+"""What the verbs of `firstsight categories` share: the group, arguments, and a register opened to look or to write."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from firstsight.cli.console import say
+from firstsight.cli.lazy import lazy
+
+if TYPE_CHECKING:
+    from firstsight.store import events, views
+    from firstsight.store import store as stores
+else:
+    events, views, stores = (lazy(f"firstsight.store.{name}") for name in ("events", "views", "store"))
+
+__all__ = [
+    "By",
+    "CategoryName",
+    "Images",
+    "Json",
+    "app",
+    "done",
+    "events",
+    "reading",
+    "start",
+    "stores",
+    "views",
+    "writing",
+]
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
+
+Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
+CategoryName = Annotated[
+    str, typer.Argument(help="A category's id or name, whatever its capitals.", metavar="CATEGORY")
+]
+Images = Annotated[list[str], typer.Argument(help="Images by number, or by file.", metavar="IMAGES...")]
+By = Annotated[
+    str | None, typer.Option("--by", help="Who says so, for the history.", envvar="FIRSTSIGHT_BY", metavar="NAME")
+]
+SHOWN = 5  # events that are told one by one
+
+
+def start(context: typer.Context) -> str:
+    """How a command on this register begins, to be typed."""
+    return f"firstsight categories {quote(str(context.obj[0]))}"
+
+
+def reading(context: typer.Context) -> stores.Store:
+    file, _, trust = context.obj
+    return stores.Store.open(file, write=False, trust=trust)
+
+
+def writing(context: typer.Context) -> stores.Store:
+    file, wait, trust = context.obj
+    return stores.Store.open(file, wait=wait, trust=trust)
+
+
+def done(recorded: events.Recorded, store: stores.Store | None = None) -> None:
+    """Say what was recorded; of an undo or redo, also of what."""
+    what = views.describe(recorded.event)
+    if store is not None:
+        every = list(views.toggled(store.view(), recorded))
+        more = f"; and {len(every) - SHOWN} more" if len(every) > SHOWN else ""
+        what = f"{every[0][0]}: {'; '.join(views.describe(event) for _, event in every[:SHOWN])}{more}"
+    say(f" event {recorded.number}: {what}")

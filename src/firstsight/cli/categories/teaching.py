@@ -1,0 +1,43 @@
+"""Teaching: labelled photographs for known or new categories, without fitting anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firstsight.cli.categories.shared import By, app, events, start, writing
+from firstsight.cli.console import Device, say, warn
+from firstsight.cli.options import Trust
+
+
+@app.command()
+def teach(
+    context: typer.Context,
+    model: Annotated[Path, typer.Argument(help="The model the register was made with.", metavar="MODEL")],
+    folder: Annotated[Path, typer.Argument(help="Labelled images, as FOLDER/<category>/...", metavar="FOLDER")],
+    by: By = None,
+    trust: Trust = False,
+    device: Device = "auto",
+) -> None:
+    """Add labelled images to known or new categories, without fitting anew; all or none."""
+    from firstsight.data.folder import read_folder
+    from firstsight.discoverer import Discoverer
+    from firstsight.model.folder import load_model
+
+    given = read_folder(folder)
+    with writing(context) as store:
+        before = store.view().last
+        discoverer = Discoverer(load_model(model, device, trust=trust), store=store)
+        answers = discoverer.teach(given.images, [given.categories[label] for label in given.labels], by)
+        made = list(store.view().events(before))
+    for what in given.left_out:
+        warn(f" warning: {what}")
+    founded = [each.event.name for each in made if isinstance(each.event, events.Founded)]
+    new = [name for name in founded if name in given.categories]
+    names = {answer.name or answer.category for answer in answers}
+    count = "1 category" if len(names) == 1 else f"{len(names)} categories"
+    say(f" {len(answers)} images taught to {count}" + (f"; new: {', '.join(new)}" if new else ""))
+    if made:
+        say(f" Undo:  {start(context)} undo {made[0].number}")
