@@ -9,10 +9,11 @@ from PIL import Image
 
 from firstsight.core.errors import ImageError
 from firstsight.core.protocols import Silent
+from firstsight.data.crops import Crop
 from firstsight.data.folder import read_folder
 from firstsight.data.images import read
 from firstsight.data.pack import packed_images, write_pack
-from firstsight.evidence.originals import CHANGED, GONE, NO_FILE, Originals, original
+from firstsight.evidence.originals import CHANGED, FORGOTTEN, GONE, NO_FILE, Originals, original
 
 
 @pytest.fixture
@@ -53,3 +54,11 @@ def test_an_image_of_a_pack(red: Path, tmp_path: Path) -> None:
     pack.unlink()
     assert reason(originals.place(str(image)), content) == GONE
     assert reason(Originals().place(str(image)), content) == GONE
+
+
+def test_a_part_of_a_frame_and_what_was_forgotten(red: Path) -> None:
+    part = Originals().place(str(red), (0.0, 0.0, 0.5, 0.5))
+    assert part == Crop(str(red), (0.0, 0.0, 0.5, 0.5))
+    found = original(part, read(part)[1].hex())
+    assert isinstance(found, Crop)
+    assert reason("", "") == FORGOTTEN

@@ -12,6 +12,7 @@ from clouds import clouds
 from colours import BLUE, RED, colour_model, painted
 from firstsight import Discoverer, Model, Store, explain, fit_features
 from firstsight.core.errors import BadRequest, NotFound
+from firstsight.data.crops import Crop
 from firstsight.store.store import Arrival
 
 GREEN = (0, 255, 0)
@@ -141,6 +142,18 @@ def test_a_picture_that_is_gone_is_explained_by_what_was_kept_of_it(tmp_path: Pa
     assert found.as_dict()["values"] == []
 
 
+def test_a_discarded_picture_is_of_nothing(tmp_path: Path) -> None:
+    model, store, paths = pictured(tmp_path)
+    with store:
+        store.discard([3])
+        found = explain(model, paths[1], store=store)
+        with pytest.raises(NotFound, match="there is no image 3"):
+            explain(model, 3, store=store)
+    assert found.given is None
+    assert found.called == "discarded"
+    assert found.sentence == "Nothing: a person discarded this very picture."
+
+
 def test_the_same_file_twice_is_told_apart_by_where_it_lay(tmp_path: Path) -> None:
     model, store, paths = pictured(tmp_path)
     with store:
@@ -151,6 +164,16 @@ def test_the_same_file_twice_is_told_apart_by_where_it_lay(tmp_path: Path) -> No
     assert first is not None
     assert second is not None
     assert (first.image, second.image) == (2, number)
+
+
+def test_a_part_of_a_frame_is_shown_in_it(tmp_path: Path) -> None:
+    model, store, paths = pictured(tmp_path)
+    with store:
+        number = Discoverer(model, store=store).discover_one(Crop(paths[3], (0.0, 0.0, 0.5, 0.5))).image
+        part, whole = (explain(model, each or 0, store=store) for each in (number, 2))
+    assert part.frame is not None
+    assert part.pixels is not None
+    assert whole.frame is None
 
 
 def test_numbers_that_mean_nothing_are_refused(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from PIL import Image
 from colours import colour_model, painted
 from firstsight import Discoverer, Store
 from firstsight.core.number import Number
+from firstsight.data.crops import Crop
 from firstsight.data.images import read
 from firstsight.evidence.overview import Found, Overview, overview
 from firstsight.model.examples import Examples
@@ -22,6 +23,7 @@ from firstsight.store import views
 from firstsight.store.splits import SplitSuggestion
 from firstsight.store.suggest import Suggestion
 from firstsight.store.views import Member, Summary
+from photographs import photograph
 from webpage import Element, read_page
 
 NUMBER = Number(certain=1, more=2, low=1, high=4)
@@ -43,7 +45,7 @@ def pattern(by_person: bool) -> Member:
     with Store.in_memory(model.register(), model.provenance) as store:
         image = Discoverer(model, store=store).discover_one(painted((0, 255, 0))).image
         if by_person:
-            store.confirm([image or 0])
+            store.confirm([image or 0], by="Ann")
         return next(views.images(store.view()))
 
 
@@ -114,7 +116,7 @@ def test_unsure_images_stand_apart_the_least_sure_first(pictures: list[Path]) ->
 def test_what_a_person_says_is_said(pictures: list[Path]) -> None:
     members = [member(2, pictures[0]), member(3, pictures[1], None, by_person=True)]
     found = Overview("r.db", 3, True, (category("new-1", "moth", members),), (), (), NUMBER)
-    assert [each.text for each in page(found).all("figure")] == ["2 90% sure", "3 a person says so"]
+    assert [each.text for each in page(found).all("figure")] == ["2 90% sure", "3 Ann says so"]
 
 
 def test_a_picture_that_is_not_there_says_why(pictures: list[Path]) -> None:
@@ -184,4 +186,16 @@ def test_a_register_of_real_pictures_from_the_store_to_the_page(pictures: list[P
         whole = read_page(found_page(overview(discoverer.store.view())), scripted=True)
     numbers = {each.text for section in whole.all("section", "category") for each in section.all("b")}
     assert numbers == {str(each.image) for each in answers}
+    assert not whole.all("p", "warning")
+
+
+def test_a_founder_that_is_a_part_of_a_frame_stands_above_it(pictures: list[Path], tmp_path: Path) -> None:
+    photograph(tmp_path / "frame.jpg", "lime", taken="2026:05:03 08:00:00")
+    with Discoverer(colour_model(), store=tmp_path / "r.db") as discoverer:
+        discoverer.discover_one(Crop(tmp_path / "frame.jpg", (0.0, 0.0, 0.5, 0.5)))
+        assert discoverer.store is not None
+        whole = read_page(found_page(overview(discoverer.store.view())), scripted=True)
+    founder = whole.one("div", "founder")
+    assert [each["alt"] for each in founder.all("img")] == ["frame.jpg", "The frame it is a part of"]
+    assert "1 image. Photographed 3 May 2026." in whole.text
     assert not whole.all("p", "warning")

@@ -96,6 +96,7 @@ class Evidence:
     looked: NDArray[np.float32] | None = None  # where it looked, coarsely: 0 to 1, rows from the top
     weighed: bool = False  # whether distances are log odds
     closer: Square | None = None  # what it looked at a second time, if it did
+    frame: bytes | None = None  # JPEG of the whole picture, with its place marked, where it is a part of one
     given: Given | None = None  # of an image that is in the register
     fellows: tuple[Fellow, ...] = ()  # images of the register in the category that answers, the most alike first
     fellows_of: str = ""  # the name of that category
@@ -137,6 +138,8 @@ class Evidence:
     @property
     def today(self) -> str:
         """The answer in a word or two."""
+        if self.answer.decided_by == "discarded":
+            return "discarded"
         return self.answer.name or self.answer.category or "a new category"
 
     def as_dict(self) -> dict[str, Any]:

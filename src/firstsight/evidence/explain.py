@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.errors import BadRequest, ImageError, NotFound
 from firstsight.core.protocols import ComparesBits, Features, Register
+from firstsight.data.crops import Crop
 from firstsight.data.features import is_feature, read_feature
-from firstsight.data.images import ImageLike, Pixels, describe, read, thumbnail
+from firstsight.data.images import ImageLike, Pixels, describe, in_frame, read, thumbnail
 from firstsight.evidence.evidence import Evidence, Near
 from firstsight.evidence.originals import Originals, original
 from firstsight.evidence.points import Look, Points, summed
@@ -74,6 +75,7 @@ def explain(
         looked=seen.places,
         weighed=register.confident,
         closer=seen.closer,
+        frame=subject.frame,
         given=given,
         fellows=() if view is None or beside is None else fellows(view, beside, subject.feature, number),
         fellows_of="" if view is None or beside is None else names.of(beside),
@@ -90,6 +92,7 @@ class Subject:
     encoded: Features | None = None  # None where only the feature that a register keeps is left
     pixels: Pixels | None = None
     number: int | None = None  # in the register
+    frame: bytes | None = None  # the whole picture, where it is a part of one
 
     def seen(self, points: Points) -> Look:
         """What of it is compared with what the model was taught, and where the model looked."""
@@ -110,12 +113,12 @@ def _subject(model: Model, image: ImageLike | int, view: View | None) -> Subject
         return _numbered(model, image, view)
     if is_feature(image):
         values, content, called = read_feature(image)
-        pixels, encoded = None, values[None]
+        pixels, encoded, frame = None, values[None], None
     else:
         called, (pixels, content) = describe(image), _read(model, image)
-        encoded = model.encode([pixels])
+        encoded, frame = model.encode([pixels]), in_frame(image) if isinstance(image, Crop) else None
     number = None if view is None else number_of(view, content, _source(image))
-    return Subject(called, content, model.transform(encoded)[0], encoded, pixels, number)
+    return Subject(called, content, model.transform(encoded)[0], encoded, pixels, number, frame)
 
 
 def _numbered(model: Model, number: int, view: View | None) -> Subject:
@@ -126,20 +129,21 @@ def _numbered(model: Model, number: int, view: View | None) -> Subject:
         raise NotFound(f"there is no image {number} in {view.name}", hint="show")
     event = view.assigned(number)
     try:
-        picture = original(Originals().place(event.source), event.content.hex())
+        picture = original(Originals().place(event.source, event.box), event.content.hex())
         pixels = model.prepare(picture)
         encoded = model.encode([pixels])
     except ImageError:
         feature = view.register.feature_from(event.feature)
         return Subject(event.source, event.content, feature, number=number)
-    return Subject(event.source, event.content, model.transform(encoded)[0], encoded, pixels, number)
+    frame = in_frame(picture) if isinstance(picture, Crop) else None
+    return Subject(event.source, event.content, model.transform(encoded)[0], encoded, pixels, number, frame)
 
 
 def _answer(register: Register, view: View | None, subject: Subject) -> Assignment:
     """What is answered now; a person's word on the very picture comes first."""
     if view is None:
         return register.match(subject.feature)
-    return view.named(view.placed_before(subject.content) or register.match(subject.feature))
+    return view.named(view.said_before(subject.content) or register.match(subject.feature))
 
 
 class Names:
@@ -174,7 +178,7 @@ class Names:
         originals = Originals()
         for member in islice(images_of(self.view, category), LOOKED_FOR):
             try:
-                yield thumbnail(original(originals.place(member.source), member.content), SIDE)
+                yield thumbnail(original(originals.place(member.source, member.box), member.content), SIDE)
             except ImageError:  # moved, or never a file of its own
                 continue
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from firstsight.core.errors import DataError, ImageError
+from firstsight.data.crops import Crop, box_of
 from firstsight.data.images import ImageLike, read
 from firstsight.data.pack import PackedImage, packed_images
 from firstsight.data.source import PACK
 
-GONE, CHANGED, NO_FILE = "no longer there", "another picture now", "not a file"
+GONE, CHANGED, NO_FILE, FORGOTTEN = "no longer there", "another picture now", "not a file", "forgotten"
 
 
 class Originals:
@@ -18,14 +20,13 @@ class Originals:
     def __init__(self) -> None:
         self._packs: dict[str, dict[str, PackedImage]] = {}
 
-    def place(self, source: str) -> ImageLike:
-        """A file, or an image of a pack; a file's name where neither is there."""
+    def place(self, source: str, box: Sequence[float] = ()) -> ImageLike:
+        """A file, or an image of a pack; a file's name where neither is there. With a box, that part of it."""
         pack, mark, _ = source.partition(f"{PACK}:")
-        if not mark:
-            return source
-        if pack not in self._packs:
+        if mark and pack not in self._packs:
             self._packs[pack] = _listed(Path(f"{pack}{PACK}"))
-        return self._packs[pack].get(source, source)
+        found: ImageLike = self._packs[pack].get(source, source) if mark else source
+        return Crop(found, box_of(box)) if box else found
 
 
 def _listed(pack: Path) -> dict[str, PackedImage]:
@@ -37,6 +38,8 @@ def _listed(pack: Path) -> dict[str, PackedImage]:
 
 def original(place: ImageLike, content: str) -> ImageLike:
     """The picture of this content; ImageError where it is not there, in a word or two."""
+    if not content:
+        raise ImageError(str(place), FORGOTTEN)
     try:
         picture, digest = read(place)
     except ImageError:

@@ -13,6 +13,7 @@ from firstsight.data.images import thumbnail
 from firstsight.evidence.evidence import Fellow, Given
 from firstsight.evidence.originals import Originals, original
 from firstsight.model.examples import SIDE
+from firstsight.store.events import Assigned
 from firstsight.store.view import View
 
 FELLOWS = 5  # images shown of a category
@@ -71,17 +72,15 @@ def fellows(view: View, category: str, feature: NDArray[Any], but: int | None) -
     register, events = view.register, [view.assigned(number) for number in numbers]
     apart = _apart(np.stack([register.feature_from(event.feature) for event in events]), feature)
     originals = Originals()
-    return tuple(
-        _fellow(originals, numbers[i], events[i].source, events[i].content)
-        for i in np.argsort(apart, kind="stable")[:FELLOWS].tolist()
-    )
+    return tuple(_fellow(originals, numbers[i], events[i]) for i in np.argsort(apart, kind="stable")[:FELLOWS].tolist())
 
 
-def _fellow(originals: Originals, number: int, source: str, content: bytes) -> Fellow:
+def _fellow(originals: Originals, number: int, event: Assigned) -> Fellow:
     try:
-        return Fellow(number, source, thumbnail(original(originals.place(source), content.hex()), SIDE))
+        picture = original(originals.place(event.source, event.box), event.content.hex())
+        return Fellow(number, event.source, thumbnail(picture, SIDE))
     except ImageError as error:
-        return Fellow(number, source, None, error.reason)
+        return Fellow(number, event.source, None, error.reason)
 
 
 def _apart(features: NDArray[Any], feature: NDArray[Any]) -> NDArray[Any]:

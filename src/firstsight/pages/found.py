@@ -6,7 +6,7 @@ shows the same, with addresses of its own for pictures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from shlex import quote
@@ -17,7 +17,8 @@ from firstsight.evidence.overview import Found, Overview
 from firstsight.evidence.words import day, how_sure
 from firstsight.model.model import Model
 from firstsight.pages.render import data_uri, render
-from firstsight.pages.thumbnails import LARGE, SIDE, Picture, thumbnails
+from firstsight.pages.thumbnails import FRAME, LARGE, SIDE, Picture, thumbnails
+from firstsight.store.authors import RULE, Author
 from firstsight.store.splits import SplitSuggestion
 from firstsight.store.suggest import Suggestion
 from firstsight.store.views import Member
@@ -40,6 +41,7 @@ class ImageCard:
     source: str
     note: str  # how sure it was, or who says so
     unsure: bool = False
+    frame: str | None = None  # the address of the frame it is a part of, for one that stands for its category
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class CategoryCard:
     placed: int
     merged: tuple[str, ...]
     seen: str  # from when to when
+    taken: str  # likewise, by the cameras' clocks
     nearest: tuple[str, str, int] | None  # id, name, images for which it came next
     founder: ImageCard | None
     support: tuple[ImageCard, ...]
@@ -99,10 +102,10 @@ def found_page(found: Overview, model: Model | None = None, progress: Progress |
     """One page that holds everything, pictures too. With its model, known categories have pictures of their own."""
     large = {each.founder.image for each in found.categories if each.founder}
     everyone = [each for category in found.categories for each in category.images]
-    pictures = thumbnails(
-        [(each, LARGE if each.image in large else SIDE) for each in everyone], progress or Silent(), len(everyone)
-    )
-    missing = sum(each.content is None for each in pictures.values())
+    wanted = [(each, LARGE if each.image in large else SIDE) for each in everyone]
+    wanted += [(each, FRAME) for each in everyone if each.image in large and each.box]
+    pictures = thumbnails(wanted, progress or Silent(), len(wanted))
+    missing = sum(each.content is None for (_, side), each in pictures.items() if side != FRAME)
     support = {} if model is None else support_cards(model)
     cards = category_cards(found, _inside(pictures), support)
     by_id = {each.id: each for each in cards}
@@ -150,7 +153,9 @@ def split_card(register: str, suggestion: SplitSuggestion, category: CategoryCar
 
 def image_card(each: Member, names: Mapping[str, str], address: Address, unsure: bool, side: int = SIDE) -> ImageCard:
     src, why = address(each, side)
-    return ImageCard(each.image, src, why, PurePath(each.source).name, each.source, _note(each, names, unsure), unsure)
+    frame = address(each, FRAME)[0] if each.box and side == LARGE else None
+    name = PurePath(each.source).name
+    return ImageCard(each.image, src, why, name, each.source, _note(each, names, unsure), unsure, frame)
 
 
 def support_cards(model: Model) -> dict[str, tuple[ImageCard, ...]]:
@@ -180,6 +185,7 @@ def _category(each: Found, names: Mapping[str, str], address: Address, support: 
         placed=summary.placed,
         merged=summary.merged,
         seen=seen(each.first_seen, each.last_seen),
+        taken=taken(each.images),
         nearest=None if each.nearest is None else (each.nearest, names[each.nearest], each.next_best),
         founder=None if founder is None else image_card(founder, names, address, founder.image in each.unsure, LARGE),
         support=support,
@@ -206,9 +212,18 @@ def seen(first: str | None, last: str | None) -> str:
     return f"Seen {day(first)}, {' to '.join(times)} UTC"
 
 
+def taken(images: Sequence[Member]) -> str:
+    """From which day to which the photographs are, as far as they say; nothing where none does."""
+    days = sorted(each.taken for each in images if each.taken)
+    if not days:
+        return ""
+    first, last = day(days[0]), day(days[-1])
+    return f"Photographed {first}" + (f" to {last}" if last != first else "")
+
+
 def _note(each: Member, names: Mapping[str, str], unsure: bool) -> str:
-    if each.by_person:
-        return "a person says so"
+    if each.author != RULE.kind:
+        return f"{Author(each.author, each.author_name).in_words} says so"
     sure = "" if each.confidence is None else how_sure(each.confidence)
     other = f", or {names.get(each.runner_up, each.runner_up)}" if unsure and each.runner_up else ""
     return f"{sure}{other}"

@@ -11,12 +11,13 @@ from PIL import Image, ImageOps, features
 from firstsight.core.errors import ImageError
 from firstsight.core.protocols import Progress
 from firstsight.data.ahead import ahead
-from firstsight.data.images import ImageLike, decoded
+from firstsight.data.images import ImageLike, decoded, in_frame
 from firstsight.evidence.originals import Originals, original
 from firstsight.store.views import Member
 
 SIDE = 112  # pixels of a picture among others,
 LARGE = 224  # and of one that stands for its category
+FRAME = 0  # stands for a picture of the whole frame, where an image is a part of one
 QUALITY = 60
 WINDOW = 64  # made before they are asked for
 
@@ -42,7 +43,7 @@ class Picture:
 def thumbnails(wanted: Iterable[tuple[Member, int]], progress: Progress, total: int) -> dict[tuple[int, int], Picture]:
     """Pictures by image and side, of those whose files are where they were."""
     originals, found = Originals(), {}
-    items = (Wanted(each.image, side, originals.place(each.source), each.content) for each, side in wanted)
+    items = (Wanted(each.image, side, originals.place(each.source, each.box), each.content) for each, side in wanted)
     with progress.task("thumbnails", total) as advance:
         for key, picture in ahead(made, items, window=WINDOW):
             found[key] = picture
@@ -53,7 +54,8 @@ def thumbnails(wanted: Iterable[tuple[Member, int]], progress: Progress, total: 
 def made(wanted: Wanted) -> tuple[tuple[int, int], Picture]:
     """One of them, with what it is found by."""
     try:
-        picture = Picture(small(original(wanted.place, wanted.content), wanted.side))
+        found = original(wanted.place, wanted.content)
+        picture = Picture(small(found, wanted.side) if wanted.side != FRAME else in_frame(found, LARGE))
     except ImageError as error:
         picture = Picture(None, error.reason)
     return (wanted.image, wanted.side), picture
