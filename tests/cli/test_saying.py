@@ -31,7 +31,7 @@ def test_a_promoted_category_is_known_and_says_who_made_it_so(sure_model: Path, 
     (event,) = listed(register, "history", "--limit", 1)
     assert (event["author"], event["author_name"], event["command"]) == ("person", "Ann Lee", event["event"] - 1)
     assert "Ann Lee" in categories(register, "history", "--limit", 1).stdout
-    answers = {Path(row["image"]).parent.name: row for row in discover(sure_model, swatches, register)}
+    answers = {Path(row["image"]).parent.name: row for row in discover(sure_model, swatches, register, "--again")}
     assert (answers["magenta"]["name"], answers["magenta"]["is_new"]) == ("Fuchsia", False)
     categories(register, "undo")  # name and promotion are one command
     assert "Fuchsia" not in names(register)
@@ -50,7 +50,9 @@ def test_labelled_images_are_taught_without_fitting(
     before = listed(register, "list")
     again = categories(register, "teach", sure_model, tmp_path / "more", "--device", "cpu")
     assert listed(register, "list") == before, again.stderr
-    answers = {Path(row["image"]).parent.name: row["name"] for row in discover(sure_model, swatches, register)}
+    answers = {
+        Path(row["image"]).parent.name: row["name"] for row in discover(sure_model, swatches, register, "--again")
+    }
     assert answers["white"] == "Snow"
     (tmp_path / "more" / "Snow" / "bad.jpg").write_bytes(b"no picture")
     refused(3, "bad.jpg", "categories", register, "teach", sure_model, tmp_path / "more", "--device", "cpu")

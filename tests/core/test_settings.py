@@ -195,7 +195,7 @@ def test_methods_of_one_kind_share_what_they_share() -> None:
     assert shared < images < training < set(specs_of(PheSettings))
     for each in METHODS.values():
         assert images <= set(specs_of(each.settings_type)), each.name
-    assert methods_with("second_look") == ["firstsight"]
+    assert methods_with("second_look") == ["firstsight", "firstsight-frozen"]
     assert "offline-kmeans" not in methods_with("prototypes")
     assert set(PAPER) <= set(specs_of(PheSettings))
 

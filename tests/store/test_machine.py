@@ -112,6 +112,7 @@ class Model:
                     centres = [(c[0], made, c[2]) if c[0] == event.category else c for c in centres]
                 case Relocated():
                     sources |= dict(zip(event.images, event.sources, strict=True))
+                    sources = {n: source for n, source in sources.items() if source}
                 case RadiusChanged():
                     radius = event.new
 
@@ -303,7 +304,11 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.answers(self.store.register) == answers
         assert self.store.view().catalogue.edits == before.edits
         if mark is not None:
-            self.model.events.append(mark)
+            assert not any(each.event.images == (image,) and any(each.event.sources) for each in self.relocated())
+            self.model.events = list(self.store.view().events())  # what told of the image is gone from them
+
+    def relocated(self) -> list[Any]:
+        return [each for each in self.store.view().events() if isinstance(each.event, Relocated)]
 
     @rule(radius=st.integers(0, BITS) | st.just(inf))
     def change_radius(self, radius: float) -> None:
