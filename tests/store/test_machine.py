@@ -248,7 +248,7 @@ class StoreMachine(RuleBasedStateMachine):
         """Images that are new, or one that is here already, for categories that are there and those that are not."""
         start = self.store.view().last
         arrivals = [arrival(value, f"{start}-{i}-{value}.jpg", self.kind) for i, value in enumerate(values)]
-        if here := self.store.view().images():
+        if here := [n for n in self.store.view().images() if not self.store.view().assigned(n).forgotten]:
             held = self.store.view().assigned(data.draw(st.sampled_from(here)))
             arrivals.append(Arrival(held.source, held.content, self.store.register.feature_from(held.feature)))
         label = st.sampled_from([*self.categories(), *NAMES])
@@ -265,7 +265,7 @@ class StoreMachine(RuleBasedStateMachine):
         chosen = data.draw(st.lists(st.sampled_from(self.images()), min_size=1, max_size=3))
         contents = [self.store.view().assigned(image).content for image in chosen]
         if self.edit(self.store.discard, chosen):
-            for content in contents:
+            for content in filter(None, contents):  # a forgotten image is recognised no more
                 answer = self.store.recognise(content)
                 assert answer is not None
                 assert (answer.decided_by, answer.category) == ("discarded", None)
