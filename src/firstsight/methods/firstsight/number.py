@@ -22,8 +22,9 @@ GROUPS = 4  # of trials, each left out in turn
 FEWEST = 24  # streams to learn from
 
 # share of the new categories that come, images of each at most, share of the known categories' images that come
+WHOLE = (1.0, inf, 1.0)
 COURSES = (
-    (1.0, inf, 1.0),
+    WHOLE,
     (1.0, 16, 1.0),
     (1.0, 6, 1.0),
     (1.0, 3, 1.0),
@@ -82,13 +83,14 @@ def _counted(
     trial: Trial, concentration: float, course: tuple[float, float, float], generator: np.random.Generator
 ) -> Counted | None:
     """A part of a trial's stream; None where nothing new was found, which needs no estimate."""
-    arriving = trial.part(*course, generator)
+    arriving = None if course == WHOLE else trial.part(*course, generator)
     category = trial.answers(concentration, arriving)
     taught = len(trial.counts)
     sizes = np.bincount(category[category >= taught])
     sizes = sizes[sizes > 0]
     if not len(sizes):
         return None
-    new = ~trial.known[arriving]
+    some = slice(None) if arriving is None else arriving
+    new = ~trial.known[some]
     signs = Signs.of(sizes.astype(np.float64), int((category < taught).sum()))
-    return Counted(signs, len(np.unique(trial.truth[arriving][new])), int(new.sum()))
+    return Counted(signs, len(np.unique(trial.truth[some][new])), int(new.sum()))

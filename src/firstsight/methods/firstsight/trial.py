@@ -40,6 +40,7 @@ class Trial:
         self.arriving = space.projection(features[stream.arriving])
         self.truth, self.known = labels[stream.arriving], stream.known
         self._taught = taught
+        self._answered: tuple[float, NDArray[np.int32]] | None = None  # the whole stream, by the last concentration
         at = {category: i for i, category in enumerate(taught.tolist())}
         self.own = np.array([at.get(category, -1) for category in self.truth.tolist()])  # among those taught, else -1
 
@@ -47,7 +48,7 @@ class Trial:
         """The same images in another order."""
         other, order = copy.copy(self), generator.permutation(len(self.truth))
         other.arriving, other.truth = self.arriving[order], self.truth[order]
-        other.known, other.own = self.known[order], self.own[order]
+        other.known, other.own, other._answered = self.known[order], self.own[order], None
         return other
 
     def corrected(self) -> Corrected:
@@ -62,8 +63,11 @@ class Trial:
 
     def answers(self, concentration: float, images: Labels | None = None) -> NDArray[np.int32]:
         """Which category answers the stream, or some of its images by position, in turn; known ones come first."""
-        arriving = self.arriving if images is None else self.arriving[images]
-        return self.register(concentration).assign_many(arriving).category
+        if images is not None:
+            return self.register(concentration).assign_many(self.arriving[images]).category
+        if self._answered is None or self._answered[0] != concentration:
+            self._answered = concentration, self.register(concentration).assign_many(self.arriving).category
+        return self._answered[1]
 
     def forecast(self, concentration: float) -> tuple[list[Floats], NDArray[np.bool_]]:
         """For every image, how much less probable each other answer was than the one given; and which were right."""
@@ -73,7 +77,8 @@ class Trial:
             distances = np.append(register.distances(feature), 0.0)
             behind.append(distances - distances.min())
             category.append(register.assign_many(feature[None]).category[0])
-        return behind, matched(self.truth, np.array(category))
+        self._answered = concentration, np.array(category, dtype=np.int32)
+        return behind, matched(self.truth, self._answered[1])
 
     def part(self, share: float, most: float, known_share: float, generator: np.random.Generator) -> Labels:
         """Positions of a part of the stream, in random order: a share of the new categories, at least one of them,
