@@ -51,6 +51,12 @@ def test_a_category_is_doubted_for_what_it_has_and_not_for_what_it_lacks(there: 
     assert ("doubt it" in sentence(answer, (), sums, "support images", there, None, discovers=True)) is doubted
 
 
+def test_a_promoted_category_is_not_doubted_for_support_images_it_cannot_have() -> None:
+    answer = Assignment("ant", False, False, -2.5, 0.0, None, confidence=0.93)
+    said = sentence(answer, (), (Sum("bee", 5, 2.0),), "support images", 0, None, discovers=True)
+    assert said == "ant: 93% sure. All five support images it is most like are of bee."
+
+
 def test_a_code_inside_a_ball() -> None:
     assert of_codes(answered("ant")) == "ant: it has the very code of that category's centre."
     assert of_codes(answered("ant", distance=1)) == "ant: 1 bit from its centre, inside its ball of radius 2."

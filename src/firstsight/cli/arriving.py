@@ -42,6 +42,8 @@ def refuse_if_held(store: Store, images: Iterable[ImageLike]) -> None:
     for image in images:
         try:
             picture, content = read(image)
+            if view.discarded_before(content) is not None:  # which is not counted, however often it comes
+                continue
             if not view.with_content(content):
                 decode(picture)
                 return

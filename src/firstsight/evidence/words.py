@@ -37,7 +37,8 @@ def sentence(
         known = "" if answer.confidence is not None else _not_known(near, bits)
         decided = f"{called} (discovered earlier): {_inside(answer, bits, discovers)} {known}".strip()
         return f"{decided} {_divided(sums, kind)}".strip()
-    return f"{called}: {_inside(answer, bits, discovers)} {_own(str(called), sums, kind, there)}".strip()
+    like = _own(str(called), sums, kind, there) if there else _divided(sums, kind)  # a promoted one was never fitted
+    return f"{called}: {_inside(answer, bits, discovers)} {like}".strip()
 
 
 def given_sentence(given: Given) -> str:

@@ -162,7 +162,7 @@ def _observation(each: Record, deployment: str, medium: str) -> dict[str, Any]:
         "scientificName": image.name if each.named else None,
         **dict(zip(("bboxX", "bboxY", "bboxWidth", "bboxHeight"), box or [None] * 4, strict=True)),
         "classificationMethod": "human" if image.by_person else "machine",
-        "classifiedBy": "a person" if image.by_person else f"firstsight {__version__}",
+        "classifiedBy": (image.author_name or "a person") if image.by_person else f"firstsight {__version__}",
         "classificationTimestamp": image.time or None,
         "classificationProbability": None if image.confidence is None else f"{image.confidence:.4f}",
         "observationTags": f"category:{image.category}",

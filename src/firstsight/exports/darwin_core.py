@@ -56,7 +56,7 @@ def _occurrence(each: Record, options: Options) -> dict[str, Any]:
         "informationWithheld": left or None,
         "scientificName": image.name if each.named else None,
         "verbatimIdentification": image.name,
-        "identifiedBy": "a person" if image.by_person else f"firstsight {__version__}",
+        "identifiedBy": (image.author_name or "a person") if image.by_person else f"firstsight {__version__}",
         "dateIdentified": image.time or None,
         "identificationVerificationStatus": "verified by a person" if image.by_person else "unverified",
         "identificationRemarks": None if image.confidence is None else f"{image.confidence:.0%} sure",

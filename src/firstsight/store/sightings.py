@@ -48,4 +48,5 @@ def _counted(view: View, category: str | None, key: Callable[[Assigned], str | N
         else:
             counts[found, view.category_of(number)] += 1
     lines = [Count(where, of, view.name_of(of), images) for (where, of), images in counts.items()]
-    return sorted(lines, key=lambda each: (each.where, each.name)), unknown
+    place = {of: at for at, of in enumerate(view.catalogue.categories)}  # as they are listed: new-9 before new-10
+    return sorted(lines, key=lambda each: (each.where, place[each.category])), unknown
