@@ -1,71 +1,103 @@
-"""How often a proposed split cuts two true categories apart, on streams of labelled features.
+"""How often the two halves of a category are two true ones, on streams simulated on support sets. No query is read.
 
-    python reproductions/splits.py cub.npz pets.npz --orders 5
+    python reproductions/splits.py cub.npz pets.npz cars.npz --streams 24
 
-A stream is answered by the default register, and every proposal is compared with the labels. It is right where each
-part is by seven tenths of one category, and those are two. Features come from reproductions/features.py.
+Some known categories play new ones, and what a register then holds is cut in two. A cut is right where either part is
+by two thirds of one category, and those are two. The second table makes a probability of the Bayes factor, fitted on
+one data set and judged on each other: would `splits` be believed if it said so? Features come from features.py.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Sequence
-from hashlib import sha256
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import numpy as np
-from features import Part, fitted, load
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
-from firstsight.core.protocols import Provenance
-from firstsight.methods.firstsight.decision import Firstsight
-from firstsight.store.splits import SplitSuggestion, suggest_splits
-from firstsight.store.store import Arrival, Store
+from firstsight.core.threads import one_thread
+from firstsight.methods.firstsight.calibration import best_concentration
+from firstsight.methods.firstsight.decision import DIMENSIONS, even
+from firstsight.methods.firstsight.trial import Trial
+from firstsight.methods.simulation import simulated
+from firstsight.register.halves import two_means
 
-BANDS = (0.0, 0.2, 0.5, 0.8, 1.01)  # of how sure a proposal is
-MOSTLY = 0.7
-MAKER = Provenance("f" * 64, 1, "cpu", "fp32")
+BANDS = (0.0, 0.1, 0.25, 0.5, 1.01)  # of what a fitted probability says
+MOSTLY = 2 / 3
+CALIBRATING = 4  # streams that say how readily categories are born
+FIRST = 1000  # seed
 
-
-def proposals(decision: Firstsight, query: Part, order: int) -> tuple[int, list[tuple[float, bool]]]:
-    """How many categories of two images or more a stream has in this order; of every proposal, how sure and right."""
-    places = np.random.default_rng(order).permutation(len(query.labels))
-    features = decision.transform(query.features[places])
-    store = Store.in_memory(decision.register(), MAKER)
-    arriving = zip(places.tolist(), features, strict=True)
-    store.record([Arrival(str(query.labels[at]), sha256(b"%d" % at).digest(), f) for at, f in arriving], MAKER)
-    view = store.view()
-    truth = {number: view.assigned(number).source for number in view.images()}
-    found = suggest_splits(view, limit=len(truth))
-    several = sum(len(view.images(c.id)) > 1 for c in view.catalogue.live())
-    return several, [(float(each.sure or 0), is_right(each, truth)) for each in found]
+Cuts = NDArray[np.float64]  # (N, 2): the log Bayes factor of every cut, and whether it was right
 
 
-def is_right(split: SplitSuggestion, truth: dict[int, str]) -> bool:
-    ((one, count),), ((other, rest),) = (
-        Counter(truth[image] for image in part).most_common(1) for part in (split.images, split.rest)
-    )
-    return one != other and count >= MOSTLY * len(split.images) and rest >= MOSTLY * len(split.rest)
+@one_thread()
+def cuts(path: Path, streams: int) -> Cuts:
+    """Every category of two images or more, cut in two, of so many simulated streams."""
+    held = np.load(path)
+    features, labels = even(held["support_features"]).astype(np.float64), held["support_labels"]
+    trials = []
+    for stream in range(streams):
+        generator = np.random.default_rng(FIRST + stream)
+        categories = generator.permutation(np.unique(labels))
+        new = categories[: int(len(categories) * (1 / 3, 1 / 2)[stream % 2])]
+        taught = (0.5, 0.75)[stream // 2 % 2]
+        trials.append(Trial(features, labels, DIMENSIONS, simulated(labels, new, generator, taught)))
+    dimensions = len(trials[0].spread.within)
+    concentration = best_concentration([trial.corrected() for trial in trials[:CALIBRATING]], dimensions)
+    return np.array([each for trial in trials for each in cuts_of(trial, concentration)])
+
+
+def cuts_of(trial: Trial, concentration: float) -> Iterator[tuple[float, bool]]:
+    answers = trial.answers(concentration)
+    for category in np.unique(answers):
+        members = answers == category
+        features, truth = trial.arriving[members].astype(np.float64), trial.truth[members]
+        second = two_means(features / np.sqrt(trial.spread.within))
+        if second is not None:
+            parts = second, ~second
+            sums = np.stack([features[part].sum(axis=0) for part in parts])
+            factor = trial.spread.two_or_one(np.array([float(part.sum()) for part in parts]), sums)
+            yield factor, is_right(*(truth[part] for part in parts))
+
+
+def is_right(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    counts = [np.bincount(part) for part in (one, other)]
+    return counts[0].argmax() != counts[1].argmax() and all(each.max() >= MOSTLY * each.sum() for each in counts)
+
+
+def ranked(made: Mapping[str, Cuts], streams: int) -> None:
+    print("| data | cuts a stream, right | area under the curve | proposals a stream, right |\n|---|---|---:|---|")
+    for name, each in made.items():
+        area = roc_auc_score(each[:, 1], each[:, 0])
+        print(f"| {name} | {share(each[:, 1], streams)} | {area:.2f} | {share(each[each[:, 0] > 0, 1], streams)} |")
+
+
+def judged(made: Mapping[str, Cuts], streams: int) -> None:
+    bands = [f"{low:.0%} to {min(high, 1):.0%}" for low, high in pairwise(BANDS)]
+    print(f"\n| fitted on, judged on | {' | '.join(bands)} |\n|---|{'---|' * len(bands)}")
+    for one, other in permutations(made, 2):
+        fit = LogisticRegression(C=100).fit(made[one][:, :1] / 30, made[one][:, 1])
+        says, right = fit.predict_proba(made[other][:, :1] / 30)[:, 1], made[other][:, 1]
+        found = [share(right[(says >= low) & (says < high)], streams) for low, high in pairwise(BANDS)]
+        print(f"| {one}, {other} | {' | '.join(found)} |")
+
+
+def share(right: NDArray[np.float64], streams: int) -> str:
+    return f"{len(right) / streams:.1f}, {right.mean():.0%}" if len(right) else "none"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+", type=Path, help="features, .npz")
-    parser.add_argument("--orders", type=int, default=5)
+    parser.add_argument("--streams", type=int, default=24)
     options = parser.parse_args(arguments)
-    print("| data | categories a stream | how sure | proposals a stream | right |\n|---|---:|---|---:|---:|")
-    for path in options.data:
-        support, query = load(path)
-        decision = fitted(support)
-        streams = [proposals(decision, query, order) for order in range(options.orders)]
-        categories = np.mean([several for several, _ in streams])
-        made = np.array([each for _, found in streams for each in found]).reshape(-1, 2)
-        for low, high in pairwise(BANDS):
-            right = made[(made[:, 0] >= low) & (made[:, 0] < high), 1]
-            share = f"{right.mean():.0%}" if len(right) else ""
-            each = len(right) / options.orders
-            print(f"| {path.stem} | {categories:.0f} | {low:.0%} to {min(high, 1):.0%} | {each:.1f} | {share} |")
+    made = {path.stem: cuts(path, options.streams) for path in options.data}
+    ranked(made, options.streams)
+    judged(made, options.streams)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def register(pictures: list[Path], name: str = "moth") -> Overview:
         category("new-2", "new-2", [alone], nearest="new-1"),
     )
     merge = Suggestion("new-2", "new-1", 3.0, "centres 1 apart")
-    split = SplitSuggestion("new-1", (3, 5), (2, 4, 6, 7), 0.8, 9.0, "they lie apart")
+    split = SplitSuggestion("new-1", (3, 5), (2, 4, 6, 7), 9.0, "they lie apart")
     return Overview("my moths.db", 30, True, found, (merge,), (split,), NUMBER)
 
 
@@ -138,7 +138,7 @@ def test_what_may_be_mended_stands_side_by_side_with_the_command(pictures: list[
     assert merge.one("code").text == "firstsight categories 'my moths.db' merge new-2 --into new-1"
     assert split.one("h3").text == "Is moth new two?"
     assert [each.text for each in split.all("b")] == ["3", "5", "2", "4", "6", "7"]
-    assert [each.text for each in split.all("p")][2:] == ["80% sure that it is two.", "They lie apart."]
+    assert [each.text for each in split.all("p")][2:] == ["They lie apart."]
     assert split.one("code").text == "firstsight categories 'my moths.db' split --auto new-1"
 
 

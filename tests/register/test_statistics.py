@@ -265,3 +265,22 @@ def test_the_list_says_which_categories_are_tentative(tmp_path: Path, capsys: py
     app(["categories", str(tmp_path / "r.db")], standalone_mode=False)
     lines = capsys.readouterr().out.splitlines()
     assert ["tentative" in line for line in lines if "new-" in line] == [False, False, True]
+
+
+@given(st.floats(0, 20), st.floats(0.5, 20), st.integers(2, 40))
+def test_two_are_the_rather_in_one_the_farther_apart_they_lie(near: float, further: float, images: int) -> None:
+    """Halves of as many images, around the origin: the Bayes factor grows with what is between them."""
+    spread = fresh().spread
+    counts = np.full(2, float(images))
+    factors = [
+        spread.two_or_one(counts, images * np.array([[-apart, 0], [apart, 0]])) for apart in (near, near + further)
+    ]
+    assert factors[0] < factors[1]
+
+
+def test_halves_are_believed_up_to_what_a_category_learns_from() -> None:
+    """A thousand images of two poses say no more of two categories than sixteen of each."""
+    spread, means = fresh().spread, np.array([[-2.0, 0], [2, 0]])
+    few, enough, many = (spread.two_or_one(np.full(2, count), count * means) for count in (8.0, 16.0, 1000.0))
+    assert few < enough
+    assert many == pytest.approx(enough)

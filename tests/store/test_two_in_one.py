@@ -37,7 +37,6 @@ def test_two_groups_moved_together_by_a_rule_are_found(kind: str) -> None:
     (found,) = suggest_splits(store.view())
     assert (found.category, found.images, found.rest) == (home, tuple(there), tuple(here))
     assert found.reason
-    assert (found.sure is None) == (kind != "statistics")
     assert suggest_splits(store.view(), category=home) == [found]
     assert suggest_splits(store.view(), category="bee") == []
 

@@ -227,7 +227,6 @@ class Halves(NamedTuple):
 
     second: NDArray[np.bool_]  # which features are in the smaller one
     score: float  # the larger, the rather they are two categories; comparable within one register
-    sure: float | None  # how probable that is, where the register can tell
     reason: str
 
 

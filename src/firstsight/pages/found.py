@@ -93,7 +93,6 @@ class SplitCard:
 
     category: CategoryCard
     parts: tuple[tuple[int, tuple[ImageCard, ...]], ...]  # how many images, and some of them
-    sure: str
     reason: str
     command: str
 
@@ -145,7 +144,6 @@ def split_card(register: str, suggestion: SplitSuggestion, category: CategoryCar
     return SplitCard(
         category=category,
         parts=tuple((len(part), tuple(shown[image] for image in part[:EACH])) for part in parts),
-        sure="" if suggestion.sure is None else how_sure(suggestion.sure),
         reason=suggestion.reason,
         command=f"firstsight categories {quote(register)} split --auto {quote(category.id)}",
     )

@@ -64,4 +64,4 @@ def halves(points: Floats) -> Halves | None:
     clear = 0.0 if second is None else silhouette(points, second)
     if second is None or clear < CLEAR:
         return None
-    return Halves(second, clear, None, f"images are {clear:.0%} nearer to their own part than to the other")
+    return Halves(second, clear, f"images are {clear:.0%} nearer to their own part than to the other")

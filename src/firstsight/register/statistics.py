@@ -22,7 +22,7 @@ from firstsight.core.protocols import Halves
 from firstsight.register.additive import AdditiveRegister
 from firstsight.register.exact import Steps
 from firstsight.register.halves import two_means
-from firstsight.register.learning import LARGEST, Floats, posterior
+from firstsight.register.learning import Floats, posterior
 from firstsight.register.number import NumberModel
 from firstsight.register.numbers import as_json, as_text, from_json, from_text
 from firstsight.register.stack import Stack
@@ -32,10 +32,6 @@ Places: TypeAlias = NDArray[np.intp]
 BLOCK = 512  # categories compared with all others at once
 PAGE = 1024  # features asked about at once
 ENOUGH = 16.0  # features a category learns from, before it knows what it is
-HALF = 10.0  # features' worth that the mean of half a category is believed: a pose has fewer images than a category
-# log odds of two categories in one beforehand, and what a log odd of features is worth: a ranking rather than a
-# probability, by eye on CUB and Pets and wrong on Cars (reproductions/LOG.md)
-UNLIKELY, BLUNT = -2.0, 0.03
 SURE = 1e-9  # no answer is surer, one way or the other
 ROOM = 64  # categories there is room for at first; doubled as needed
 
@@ -92,9 +88,10 @@ class Spread:
     def two_or_one(self, counts: Floats, sums: Floats) -> float:
         """The log Bayes factor of two categories, with so many features (2,) of these sums (2, D), against one.
 
-        The halves were chosen among all there are, so each is as improbable as they are many.
+        A half is believed up to what a category learns from. The halves were chosen among all there are, so each is
+        as improbable as they are many. It ranks and is no probability: that did not carry over from data to data.
         """
-        spread, ways = replace(self, trusted=HALF), min(float(counts.sum()), 2 * HALF) - 1
+        spread, ways = replace(self, trusted=ENOUGH), min(float(counts.sum()), 2 * ENOUGH) - 1
         counts, sums = spread.believed(counts, sums)
         together = spread.evidence(counts.sum(keepdims=True), sums.sum(axis=0, keepdims=True))
         return float(spread.evidence(counts, sums).sum() - together[0] - ways * log(2))
@@ -217,8 +214,7 @@ class StatisticsRegister(AdditiveRegister):
         factor = self.spread.two_or_one(np.array([float(len(part)) for part in parts]), sums)
         if factor <= 0:
             return None
-        sure = 1 / (1 + exp(-min(UNLIKELY + BLUNT * factor, LARGEST)))
-        return Halves(second, factor, sure, "two groups lie farther apart than images of one category do")
+        return Halves(second, factor, "two groups lie farther apart than images of one category do")
 
     def _learns_on(self, position: int) -> bool:
         return bool(self._counts[position] < self.spread.enough)

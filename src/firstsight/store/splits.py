@@ -29,14 +29,13 @@ class SplitSuggestion:
     category: str  # its id
     images: tuple[int, ...]
     rest: tuple[int, ...]
-    sure: float | None  # how probable two categories are, where the register can tell
     score: float  # the larger, the rather; comparable within one register
     reason: str
 
 
 @one_thread()
 def suggest_splits(view: View, limit: int = 20, category: str | None = None) -> list[SplitSuggestion]:
-    """The likeliest first: of all categories there are, or of one, by id or name. Nobody has to wait meanwhile.
+    """Those worth a look, the farthest apart first: of all categories or of one, by id or name. Nobody has to wait.
 
     Empty where no category seems to hold two things, or where the register cannot tell.
     """
@@ -72,7 +71,7 @@ def _members(view: View, wanted: str | None) -> dict[str, list[tuple[int, int, b
 def _suggestion(id: str, members: Sequence[tuple[int, bool]], halves: Halves) -> SplitSuggestion:
     parts = [tuple(number for number, second in members if second == wanted) for wanted in (True, False)]
     off, rest = sorted(parts, key=len)
-    return SplitSuggestion(id, off, rest, halves.sure, halves.score, halves.reason)
+    return SplitSuggestion(id, off, rest, halves.score, halves.reason)
 
 
 def _questions_a_person(view: View, made: SplitSuggestion) -> bool:

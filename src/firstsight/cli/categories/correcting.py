@@ -85,8 +85,7 @@ def _proposed(context: typer.Context, store: stores.Store, category: str) -> lis
     if not found:
         called = views.label(store.view(), store.view().category(category).id)
         raise Conflict(f"{called} does not seem to hold two things", f"name the images: {start(context)} split IMAGES")
-    sure = "" if found[0].sure is None else f", {found[0].sure:.0%} sure"
-    say(f" {len(found[0].images)} of {len(found[0].images) + len(found[0].rest)} images{sure}: {found[0].reason}")
+    say(f" {len(found[0].images)} of {len(found[0].images) + len(found[0].rest)} images: {found[0].reason}")
     return list(found[0].images)
 
 

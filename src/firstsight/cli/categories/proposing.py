@@ -51,7 +51,7 @@ def splits_(
     limit: Annotated[int, typer.Option(help="How many categories at most.", min=1, max=1_000_000)] = 20,
     as_json: Json = False,
 ) -> None:
-    """Categories that may hold two things, the likeliest first, with the reason."""
+    """Categories worth a look, as they may hold two things, with the reason; what lies farthest apart first."""
     with reading(context) as store:
         view = store.view()
         found = splits.suggest_splits(view, limit)
@@ -60,11 +60,10 @@ def splits_(
     if not found:
         say(" no category seems to hold two things")
         return None
-    grid = Grid("category", "split off", "leave", "how sure", "because")
+    grid = Grid("category", "split off", "leave", "because")
     for each in found:
-        sure = "" if each.sure is None else f"{each.sure:.0%} sure"
         parts = (f"{len(part)}: {', '.join(map(str, part[:4]))}" for part in (each.images, each.rest))
-        grid.add_row(views.label(view, each.category), *parts, sure, each.reason)
+        grid.add_row(views.label(view, each.category), *parts, each.reason)
     print_table(grid)
     first = quote(found[0].category)
     say(f" Look:  {start(context)} show {first}")
