@@ -218,3 +218,18 @@ def test_a_number_beyond_all_counting_is_no_event(tmp_path: Path) -> None:
         for number in (2**63, 10**30):
             with pytest.raises(NotFound, match="no event"):
                 store.undo(number)
+
+
+def test_other_images_of_the_same_file_are_found(tmp_path: Path) -> None:
+    with new_store(tmp_path / "r.db") as store:
+        discover(store, 0b0111)
+        first = store.record([private(0b0111)], MODEL)[0].image
+        twice = store.record([private(0b0111)], MODEL)[0].image
+        part = Arrival(private(0).source, b"p" * 32, private(0b0110).feature)
+        frame = store.record([part], MODEL)[0].image
+        assert first is not None
+        assert twice is not None
+        store.discard([twice])  # which is told of all the same
+        assert forget.of_the_same_file(store.view(), {first}) == [twice, frame]
+        store.forget([twice])
+        assert forget.of_the_same_file(store.view(), {first}) == [frame]
