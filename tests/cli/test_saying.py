@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from test_categories import categories, discover, listed
 from test_categories import register as register  # the fixture
 from test_commands import firstsight, refused
@@ -101,6 +102,20 @@ def test_junk_is_discarded_and_recognised(sure_model: Path, swatches: Path, regi
     categories(register, "undo")
     assert "nothing is discarded" in categories(register, "discarded").stderr
     assert {row["name"] for row in before} == set(names(register))
+
+
+def test_teaching_keeps_time_and_place_unless_told_not_to(sure_model: Path, register: Path, tmp_path: Path) -> None:
+    taken = Image.Exif()
+    taken.get_ifd(0x8769)[0x9003] = "1999:12:31 23:59:59"
+    for label in ("Snow", "Soot"):
+        (tmp_path / label / label).mkdir(parents=True)
+        Image.new("RGB", (80, 80), "white" if label == "Snow" else "gray").save(
+            tmp_path / label / label / "1.jpg", exif=taken
+        )
+    categories(register, "teach", sure_model, tmp_path / "Snow", "--device", "cpu", "--no-metadata")
+    categories(register, "teach", sure_model, tmp_path / "Soot", "--device", "cpu")
+    assert listed(register, "show", "Snow")[0]["taken"] is None
+    assert listed(register, "show", "Soot")[0]["taken"].startswith("1999-12-31")
 
 
 def test_a_founder_that_others_joined_has_two_ways_out(register: Path) -> None:

@@ -184,3 +184,14 @@ def test_numbers_that_mean_nothing_are_refused(tmp_path: Path) -> None:
                 explain(model, number, store=store)
         with pytest.raises(BadRequest, match="image 2 is one of a register"):
             explain(model, 2)
+
+
+def test_a_promoted_category_is_known_wherever_it_is_named() -> None:
+    model, store = taught()
+    with store:
+        found = next(each for each in store.view().catalogue.live() if not each.known)
+        number = store.view().images(found.id)[-1]
+        store.promote(found.id, "Snow")
+        told = explain(model, number, store=store)
+    assert told.answer.name == "Snow"
+    assert [each.is_new for each in told.near if each.category == "Snow"] == [False]

@@ -191,3 +191,45 @@ def test_a_reader_that_holds_old_bytes_is_said_and_the_rest_is_done_later(tmp_pa
         assert store.view().assigned(answer.image).forgotten
         for trace in TRACES:
             assert trace not in bytes_of(path), trace
+
+
+def test_what_was_discarded_and_forgotten_says_nothing_of_others_that_are_forgotten(tmp_path: Path) -> None:
+    with new_store(tmp_path / "r.db") as store:
+        junk, other = (answer.image for answer in discover(store, 0b0111, 0b11100000))
+        assert junk is not None
+        assert other is not None
+        store.discard([junk])
+        store.forget([junk, other])
+        view = store.view()
+        assert view.said_before(view.assigned(other).content) is None
+
+
+def test_no_name_at_all_means_no_forgotten_image(tmp_path: Path) -> None:
+    with new_store(tmp_path / "r.db") as store:
+        (answer,) = store.record([private(0b0111)], MODEL)
+        assert answer.image is not None
+        store.forget([answer.image])
+        assert store.view().with_source("") == []
+
+
+def test_a_number_beyond_all_counting_is_no_event(tmp_path: Path) -> None:
+    with new_store(tmp_path / "r.db") as store:
+        discover(store, 0b0111)
+        for number in (2**63, 10**30):
+            with pytest.raises(NotFound, match="no event"):
+                store.undo(number)
+
+
+def test_other_images_of_the_same_file_are_found(tmp_path: Path) -> None:
+    with new_store(tmp_path / "r.db") as store:
+        discover(store, 0b0111)
+        first = store.record([private(0b0111)], MODEL)[0].image
+        twice = store.record([private(0b0111)], MODEL)[0].image
+        part = Arrival(private(0).source, b"p" * 32, private(0b0110).feature)
+        frame = store.record([part], MODEL)[0].image
+        assert first is not None
+        assert twice is not None
+        store.discard([twice])  # which is told of all the same
+        assert forget.of_the_same_file(store.view(), {first}) == [twice, frame]
+        store.forget([twice])
+        assert forget.of_the_same_file(store.view(), {first}) == [frame]

@@ -13,6 +13,8 @@ from tiny_store import MODEL
 
 from firstsight.core.errors import Conflict
 from firstsight.core.protocols import Register, Silent
+from firstsight.core.sightings import Sighting
+from firstsight.data.crops import Crop, picture_of
 from firstsight.data.images import read
 from firstsight.register.codes import CodeRegister
 from firstsight.register.statistics import Spread, StatisticsRegister
@@ -157,3 +159,35 @@ def test_of_two_files_alike_the_one_of_the_same_name_is_taken(images: Path, tmp_
         assert {Path(path).name for path in find(store.view(), there, Silent()).found.values()} == {"1.jpg"}
         (there / "1.jpg").write_bytes(b"another")
         assert len(find(store.view(), there, Silent()).missing) == 2
+
+
+def test_parts_of_frames_that_moved_are_found_by_their_frame(images: Path, tmp_path: Path) -> None:
+    with Store.in_memory(register_of("codes"), MODEL) as store:
+        arrivals = []
+        for frame, left in (("a", 0.0), ("a", 0.5), ("b", 0.0), ("b", 0.5), ("gone", 0.0)):
+            (images / f"{frame}.jpg").write_bytes(frame.encode())
+            box = (left, 0.0, 0.5, 1.0)
+            content = read(Crop(images / f"{frame}.jpg", box))[1]
+            feature = feature_at("codes", np.array(HERE) / 10)
+            arrivals.append(Arrival(str(images / f"{frame}.jpg"), content, feature, Sighting(box=box)))
+        store.record(arrivals, MODEL)
+        (tmp_path / "disk").mkdir()
+        (images / "a.jpg").rename(tmp_path / "disk" / "a.jpg")
+        (images / "b.jpg").rename(tmp_path / "disk" / "another name.jpg")
+        (images / "gone.jpg").unlink()
+        search = find(store.view(), tmp_path / "disk", Silent())
+        assert [Path(place).stem for place in search.found.values()] == [*["a"] * 2, *["another name"] * 2]
+        assert search.missing == [str(images / "gone.jpg")]
+        store.relocate(search.found)
+        for number in search.found:
+            event = store.view().assigned(number)
+            assert read(picture_of(event.source, event.box))[1] == event.content
+
+
+def test_what_is_in_a_pack_that_is_there_is_not_missing(tmp_path: Path) -> None:
+    with Store.in_memory(register_of("codes"), MODEL) as store:
+        for pack in ("here", "gone"):
+            source = f"{tmp_path / pack}.tar:ant/1.jpg"
+            store.record([Arrival(source, pack.encode() * 8, feature_at("codes", np.array(HERE) / 10))], MODEL)
+        (tmp_path / "here.tar").write_bytes(b"")
+        assert find(store.view(), tmp_path, Silent()).missing == [f"{tmp_path / 'gone'}.tar:ant/1.jpg"]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstsight.cli.console import Grid, print_json, print_table, say
+from firstsight.cli.console import Grid, print_json, print_table, say, warn
 from firstsight.cli.units import metres
 
 if TYPE_CHECKING:
     from firstsight.store.sightings import Count
     from firstsight.store.store import Store
+
+NAMED = 10  # images named one by one
 
 Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
 Only = Annotated[str | None, typer.Option("--category", help="Only the images of this category.", metavar="CATEGORY")]
@@ -51,13 +54,19 @@ def forget(
     images: Annotated[list[str], typer.Argument(help="Images by number, or by file.", metavar="IMAGES...")],
 ) -> None:
     """Remove for good where images came from, their content, time, place and camera; it cannot be undone."""
+    from firstsight.store.forget import of_the_same_file
     from firstsight.store.store import Store
     from firstsight.store.views import describe, image_numbers
 
     file, wait, trust = context.obj
     with Store.open(file, wait=wait, trust=trust) as store:
-        mark = store.forget(image_numbers(store.view(), images))
+        numbers = image_numbers(store.view(), images)
+        others = of_the_same_file(store.view(), set(numbers))
+        mark = store.forget(numbers)
     say(f" event {mark.number}: {describe(mark.event)}" if mark else " they were forgotten already")
+    if others:
+        some = " ".join(map(str, others[:NAMED])) + (" ..." if len(others) > NAMED else "")
+        warn(f" other images are of the same file.  Next:  firstsight categories {quote(str(file))} forget {some}")
     say(f" your own files, backups and exports of {Path(file).name} are as they were: remove those yourself")
 
 

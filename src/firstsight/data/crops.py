@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,9 +26,9 @@ class Crop:
     def __str__(self) -> str:
         return f"{self.frame} [{', '.join(f'{side:.3g}' for side in self.box)}]"
 
-    def key(self) -> bytes:
-        """What tells it from other parts of the same frame."""
-        return repr(self.box).encode()
+    def content(self, frame: bytes) -> bytes:
+        """Its digest, by that of its frame: another for every part."""
+        return hashlib.sha256(frame + repr(self.box).encode()).digest()
 
     def cut(self, frame: Image.Image) -> Image.Image:
         """The part, of the upright frame."""

@@ -123,7 +123,7 @@ def read(source: ImageLike) -> tuple[ImageLike, bytes]:
     """
     if isinstance(source, Crop):
         frame, content = read(source.frame)
-        return replace(source, frame=frame), hashlib.sha256(content + source.key()).digest()
+        return replace(source, frame=frame), source.content(content)
     if isinstance(source, (str, Path)):
         name, path = describe(source), Path(source)
         try:

@@ -156,6 +156,13 @@ class Names:
         """A category's name, or that of the one it was merged into."""
         return category if self.view is None else self.view.name_of(category)
 
+    def known(self, register: Register) -> set[str]:
+        """The categories that are known by now: some may have been promoted."""
+        if self.view is None:
+            return {centre.category for centre in register.known_centres()}
+        categories = self.view.catalogue.categories
+        return {id for id in categories if categories[self.view.catalogue.resolve(id)].known}
+
     def given(self, answer: Assignment) -> Assignment:
         """The answer with its runner-up as people call it."""
         other = answer.runner_up
@@ -206,7 +213,7 @@ def _near(register: Register, subject: Subject, answer: Assignment, names: Names
     nearest: dict[str, Candidate] = {}
     for candidate in register.neighbours(feature, inf, sys.maxsize):
         nearest.setdefault(candidate.category, candidate)
-    known = {centre.category for centre in register.known_centres()}
+    known = names.known(register)
     first_known = next((each for each in nearest if each in known), None)
     order = [*list(nearest)[:NEAREST], *(each for each in (answer.category, first_known) if each in nearest)]
     return tuple(

@@ -40,7 +40,9 @@ class Contents:
                 self._in_order = True
 
     def candidates(self, content: bytes, upto: int) -> list[int]:
-        """The images up to one whose digest begins like this one, oldest first."""
+        """The images up to one whose digest begins like this one, oldest first; forgotten ones have none."""
+        if not content:
+            return []
         if not self._in_order:
             self._put_in_order()
         keys, numbers, recent = self._state

@@ -8,15 +8,20 @@ SQLite leaves old bytes in free pages and in its log of writes. Both are rid of 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from firstsight.core.errors import BadRequest, Locked, NotFound
 from firstsight.core.sightings import KEPT, NOTHING
 from firstsight.store.events import Assigned, Forgotten, Recorded, Relocated, from_columns, to_columns
 from firstsight.store.log import Log
+
+if TYPE_CHECKING:
+    from firstsight.store.view import View
 
 TRIGGER = "events_are_never_changed"
 
@@ -100,3 +105,15 @@ def mark_of(images: Sequence[Recorded]) -> Forgotten:
 def left(images: Sequence[Recorded]) -> list[Recorded]:
     """Those that are not forgotten yet."""
     return [each for each in images if isinstance(each.event, Assigned) and not each.event.forgotten]
+
+
+def of_the_same_file(view: View, images: Container[int]) -> list[int]:
+    """Other images of these images' files, or of their content: parts of one frame, or what came twice."""
+    told: dict[int, set[str | bytes]] = {}
+    for number in view.catalogue.numbers.values().tolist():
+        each = view.assigned(number)
+        if not each.forgotten:
+            files = [each.source] if os.path.isabs(each.source) else []  # noqa: PTH117 - it may be of another system
+            told[number] = {each.content, *files}
+    theirs = {what for number, some in told.items() if number in images for what in some}
+    return [number for number, some in told.items() if number not in images and not theirs.isdisjoint(some)]

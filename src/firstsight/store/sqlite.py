@@ -203,7 +203,7 @@ class SqliteLog:
             yield from map(self._event, reversed(list(self._checked(max(0, last - PAGE), last))))
 
     def event(self, number: int) -> Recorded:
-        lines = self._page(number - 2, number) if number > 0 else []
+        lines = self._page(number - 2, number) if 0 < number < 2**63 else []  # SQLite counts no further
         if not lines or lines[-1][0] != number:
             last = self.last()
             if 1 <= number <= last:

@@ -189,13 +189,13 @@ class View:
 
     def with_content(self, content: bytes) -> list[int]:
         """The images there are of this content, oldest first."""
-        if not content:  # forgotten images have none
-            return []
         found = self.catalogue.contents.candidates(content, self.last)
         return [n for n in found if self.catalogue.has_image(n) and self.assigned(n).content == content]
 
     def with_source(self, source: str) -> list[tuple[int, str]]:
         """The images there are from this source or from a path that ends with it, and their whole sources."""
+        if not source:  # as that of forgotten images
+            return []
         moved, end = self.catalogue.sources, f"/{source}"
         came = {n for n in self._log.with_source(source, self.last) if n not in moved}
         now = {n for n, where in moved.items() if where == source or where.endswith(end)}

@@ -17,6 +17,9 @@ def teach(
     context: typer.Context,
     model: Annotated[Path, typer.Argument(help="The model the register was made with.", metavar="MODEL")],
     folder: Annotated[Path, typer.Argument(help="Labelled images, as FOLDER/<category>/...", metavar="FOLDER")],
+    no_metadata: Annotated[
+        bool, typer.Option("--no-metadata", help="Keep no time, place or camera of an image.")
+    ] = False,
     by: By = None,
     trust: Trust = False,
     device: Device = "auto",
@@ -29,7 +32,7 @@ def teach(
     given = read_folder(folder)
     with writing(context) as store:
         before = store.view().last
-        discoverer = Discoverer(load_model(model, device, trust=trust), store=store)
+        discoverer = Discoverer(load_model(model, device, trust=trust), store=store, metadata=not no_metadata)
         answers = discoverer.teach(given.images, [given.categories[label] for label in given.labels], by)
         made = list(store.view().events(before))
     for what in given.left_out:
