@@ -8,9 +8,8 @@ were kept from training; nothing of a query stream is needed.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from firstsight.core.protocols import Features, HeldOut, Progress, Silent
+from firstsight.core.threads import one_thread
 from firstsight.encode.backbones import feature_width, whole_model
 from firstsight.encode.encoder import TorchEncoder
 from firstsight.methods.adaptation import RECIPE, Adapting
@@ -87,7 +87,8 @@ def adapt(
             )
             for strength in strengths
         }
-        tried = {strength: crossed(held, labels, seed) for strength, held in held_out.items()}
+        with one_thread():  # its products are small
+            tried = {strength: crossed(held, labels, seed) for strength, held in held_out.items()}
         strength = as_far_as_it_pays(tried)
         if not strength:
             return Adaptation(encoder, strength, (), tried)
@@ -106,7 +107,7 @@ def _trained(
     labels: NDArray[np.int64],
     taught: NDArray[np.int64],
     seed: int,
-    advance: Any,
+    advance: Callable[[], None],
 ) -> nn.Module:
     """The backbone after training on some images, all of it, in the precision of the device."""
     categories, own = np.unique(labels[taught], return_inverse=True)
