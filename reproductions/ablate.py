@@ -14,7 +14,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -87,9 +87,11 @@ def evened(part: Part) -> Floats:
     return even(part.features).astype(np.float64)
 
 
-def leading(features: Floats, labels: Labels, dimensions: int, prior: Prior) -> Space:
+def leading(
+    features: Floats, labels: Labels, dimensions: int, prior: Prior, measured: Sequence[space.LeftOut]
+) -> Space:
     """Without the dimensions in which the means of known categories do not differ."""
-    whole, keep = fit_space(features, labels, dimensions, prior), slice(int(labels.max()))
+    whole, keep = fit_space(features, labels, dimensions, prior, measured), slice(int(labels.max()))
     projection = Projection(whole.projection.mean, whole.projection.matrix[:, keep])
     return Space(projection, whole.within[keep], whole.between[keep])
 
