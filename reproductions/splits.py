@@ -80,6 +80,8 @@ def judged(made: Mapping[str, Cuts], streams: int) -> None:
     bands = [f"{low:.0%} to {min(high, 1):.0%}" for low, high in pairwise(BANDS)]
     print(f"\n| fitted on, judged on | {' | '.join(bands)} |\n|---|{'---|' * len(bands)}")
     for one, other in permutations(made, 2):
+        if len(set(made[one][:, 1].tolist())) < 2:  # all right, or all wrong: nothing to fit
+            continue
         fit = LogisticRegression(C=100).fit(made[one][:, :1] / 30, made[one][:, 1])
         says, right = fit.predict_proba(made[other][:, :1] / 30)[:, 1], made[other][:, 1]
         found = [share(right[(says >= low) & (says < high)], streams) for low, high in pairwise(BANDS)]
