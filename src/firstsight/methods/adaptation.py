@@ -1,7 +1,7 @@
 """How a backbone learns the support set: to tell its categories by cosines, and to draw their images together.
 
 Cross-entropy and SupCon on two random views of every image. The first half of its blocks stays as it is, which takes
-half the time and loses nothing (reproductions/LOG.md), and so do the statistics of BatchNorm.
+half the time and loses little (reproductions/LOG.md), and so do the statistics of BatchNorm.
 """
 
 from __future__ import annotations
