@@ -13,18 +13,23 @@ from firstsight.serve import problems
 from firstsight.serve.api import (
     answering,
     categories,
+    describing,
     editing,
     events,
+    exporting,
+    images,
     looking,
     operating,
+    teaching,
 )
 from firstsight.serve.gate import Gate
 from firstsight.serve.schemas import Problem
 from firstsight.serve.security import Guard
 from firstsight.serve.service import Service
+from firstsight.serve.site import sign_in
 
-API = (answering, editing, looking, categories, events, operating)
-SITE = ()
+API = (answering, teaching, editing, looking, images, categories, exporting, events, operating, describing)
+SITE = (sign_in,)
 TURNS = 4  # requests that may look through everything at a time
 
 
