@@ -18,6 +18,7 @@ from scipy.special import expit, logit
 from firstsight.core.protocols import Progress, Silent
 from firstsight.methods.firstsight.corrected import Corrected
 from firstsight.methods.firstsight.discriminant import Floats, Labels
+from firstsight.methods.firstsight.miscount import Miscount
 from firstsight.methods.firstsight.number import counting_model
 from firstsight.methods.firstsight.outlook import Outlook
 from firstsight.methods.firstsight.prior import PRIOR, Prior
@@ -119,15 +120,17 @@ def best_concentration(streams: Sequence[Corrected], dimensions: int, prior: Pri
     """The concentration under which the truth is most probable, given the prior; log odds are sharpened as suits best.
 
     Who mistakes the first image of a category for another may lose all its images: it counts as the root of their
-    number.
+    number. That alone finds far too many categories where features are weak, so a wrong number of them counts as well.
     """
     usual = np.array([prior.concentration_in(dimensions), log(prior.sharpness_in(dimensions))])
     spread = np.array([prior.concentration_spread * dimensions, prior.sharpness_spread])
+    miscount = Miscount.of(streams)
 
     def loss(at: Floats) -> tuple[float, Floats]:
         losses, slopes = zip(*(_weighed_loss(stream, float(at[0]), exp(at[1])) for stream in streams), strict=True)
-        off = (at - usual) / spread
-        return float(np.mean(losses) + 0.5 * off @ off), np.mean(slopes, axis=0) + off / spread
+        off, (wrong, slope) = (at - usual) / spread, miscount(float(at[0]))
+        total = float(np.mean(losses) + 0.5 * off @ off + wrong)
+        return total, np.mean(slopes, axis=0) + off / spread + np.array([slope, 0.0])
 
     return float(minimize(loss, usual, jac=True, method="BFGS", options={"gtol": 1e-7}).x[0])
 
