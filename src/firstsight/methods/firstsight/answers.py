@@ -6,6 +6,7 @@ runners-up, names or exact sums, which take most of a register's time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -39,6 +40,12 @@ class Kinds:
 
 def answers(spread: Spread, counts: Labels, sums: Floats, features: Floats) -> NDArray[np.int32]:
     """The category of every feature, by position: those of these counts and sums come first, then new ones in turn."""
+    told = (at for at, _ in decided(spread, counts, sums, features))
+    return np.fromiter(told, dtype=np.int32, count=len(features))
+
+
+def decided(spread: Spread, counts: Labels, sums: Floats, features: Floats) -> Iterator[tuple[int, Floats]]:
+    """For every feature in turn: its category, and the log odds of all that were there, but for the concentration."""
     kinds, there, room = Kinds.of(spread), len(counts), len(counts) + len(features)
     size, total = np.zeros(room), np.zeros((room, features.shape[1]))
     size[:there], total[:there] = counts, sums
@@ -53,17 +60,15 @@ def answers(spread: Spread, counts: Labels, sums: Floats, features: Floats) -> N
 
     for at in range(there):
         renew(at)
-    found = np.empty(len(features), dtype=np.int32)
-    for i, (feature, own) in enumerate(zip(features, np.square(features) @ kinds.own.T, strict=True)):
+    for feature, own in zip(features, np.square(features) @ kinds.own.T, strict=True):
         odds = weights[:there] @ feature
         odds += offsets[:there]
         odds += own[kind[:there]]
         best = int(odds.argmax())
         if odds[best] < spread.concentration:
             best, there = there, there + 1
-        found[i] = best
+        yield best, odds
         if size[best] < spread.enough:
             size[best] += 1
             total[best] += feature
             renew(best)
-    return found

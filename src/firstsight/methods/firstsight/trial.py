@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.accuracy import matched
-from firstsight.methods.firstsight.answers import answers
+from firstsight.methods.firstsight.answers import answers, decided
 from firstsight.methods.firstsight.corrected import Corrected, corrected
 from firstsight.methods.firstsight.discriminant import Floats, Labels, category_sums
 from firstsight.methods.firstsight.prior import PRIOR, Prior
@@ -72,16 +72,12 @@ class Trial:
 
     def forecast(self, concentration: float) -> tuple[list[Floats], NDArray[np.bool_]]:
         """For every image, how much less probable each other answer was than the one given; and which were right."""
-        register = self.register(concentration)
+        spread = replace(self.spread, concentration=concentration)
         behind, category = [], np.empty(len(self.arriving), dtype=np.int32)
-        for i, feature in enumerate(self.arriving):
-            distances = np.append(register.distances(feature), 0.0)
-            behind.append(distances - distances.min())
-            at = category[i] = distances.argmin()  # the last one, which is none yet, where nothing is as probable
-            if at == len(register.names):
-                register.learn(feature, register.next_name())
-            elif register.counts[at] < self.spread.enough:
-                register.learn(feature, register.names[at])
+        for i, (at, odds) in enumerate(decided(spread, self.counts, self.sums, self.arriving)):
+            every = np.append(odds, concentration)
+            behind.append(every.max() - every)
+            category[i] = at
         self._answered = concentration, category
         return behind, matched(self.truth, self._answered[1])
 
