@@ -14,7 +14,7 @@ from pathlib import Path
 from firstsight.core.errors import ImageError, SettingsError
 from firstsight.data.images import decode, read
 from firstsight.data.strip import stripped
-from firstsight.exports.records import Options, Record, records
+from firstsight.exports.records import Frame, Options, Record, records
 from firstsight.store.view import View
 from firstsight.store.views import summaries
 
@@ -58,7 +58,7 @@ def fill_folder(view: View, folder: Path, options: Options) -> tuple[int, list[s
     return count, missing
 
 
-def write_image(each: Record, target: Path, options: Options, whole: bool = False) -> Path:
+def write_image(each: Record | Frame, target: Path, options: Options, whole: bool = False) -> Path:
     """Write an image's file, or the frame it is a part of; where to, since what is decoded has another suffix."""
     source = Path(each.image.source)
     if not source.is_file():

@@ -26,15 +26,34 @@ class Signed:
     command: int | None = None  # where that is another event
 
 
+@dataclass(frozen=True, kw_only=True)
+class Told(Signed):
+    """What a file told of itself, see `Sighting`."""
+
+    taken: str | None = None
+    latitude: float | None = None
+    longitude: float | None = None
+    camera: str | None = None
+    serial: str | None = None
+    box: tuple[float, ...] = ()
+    detected: float | None = None
+    withheld: bool = False
+
+    @property
+    def sighting(self) -> Sighting:
+        """When, where and by which camera it was taken."""
+        return Sighting(**{name: getattr(self, name) for name in KEPT})
+
+
 @dataclass(frozen=True)
-class Assigned(Signed):
+class Assigned(Told):
     """An image was answered with a category, by the rule or, where it came with a label, by a person.
 
     `feature` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
     `encoder` the entry of the log that says which model, preprocess version, device and precision made the feature.
     `confidence` is how probable the rule held the answer to be, where it could tell. `lesson` is whether its category
-    learned from it, in a register that learns. A radius without end is infinite here, and null in JSON. The rest is
-    what the image told of itself, see `Sighting`. One that was forgotten has neither source nor content.
+    learned from it, in a register that learns. A radius without end is infinite here, and null in JSON. One that was
+    forgotten has neither source nor content.
     """
 
     source: str
@@ -50,25 +69,12 @@ class Assigned(Signed):
     content: bytes
     confidence: float | None = None
     lesson: bool = True
-    taken: str | None = None
-    latitude: float | None = None
-    longitude: float | None = None
-    camera: str | None = None
-    serial: str | None = None
-    box: tuple[float, ...] = ()
-    detected: float | None = None
-    withheld: bool = False
     by: str = field(default="rule", kw_only=True)
 
     @property
     def home(self) -> str:
         """The category whose centre it matched; where that one is merged, its images go with it."""
         return self.via or self.category
-
-    @property
-    def sighting(self) -> Sighting:
-        """When, where and by which camera it was taken."""
-        return Sighting(**{name: getattr(self, name) for name in KEPT})
 
     @property
     def forgotten(self) -> bool:
@@ -103,6 +109,20 @@ class Assigned(Signed):
             lesson=answer.lesson,
             **{name: getattr(sighting, name) for name in KEPT},
         )
+
+
+@dataclass(frozen=True)
+class FoundEmpty(Told):
+    """A frame in which a detector found nothing: of no category, and no lesson; it counts as looked at."""
+
+    source: str
+    content: bytes
+    by: str = field(default="rule", kw_only=True)
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether all that told of the frame was removed for good."""
+        return not self.source and not self.content
 
 
 @dataclass(frozen=True)
@@ -250,6 +270,7 @@ def _in_json(hint: Any) -> tuple[type, ...]:
 
 Event: TypeAlias = (
     Assigned
+    | FoundEmpty
     | Created
     | Founded
     | Renamed

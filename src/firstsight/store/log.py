@@ -80,7 +80,7 @@ class Log(Protocol):
         ...
 
     def with_source(self, source: str, upto: int) -> list[int]:
-        """The images from this source or from a path that ends with it, oldest first."""
+        """The images and empty frames from this source or from a path that ends with it, oldest first."""
         ...
 
     def forget(self, images: Sequence[int]) -> Recorded | None:

@@ -77,7 +77,8 @@ def _check_known(catalogue: Catalogue, known: set[str]) -> None:
 
 def _features(view: View, encoder: Discovering, progress: Progress) -> dict[int, NDArray[Any]]:
     """What the new model makes of every image, by number; of a forgotten one, of those in its category."""
-    every = {number: view.assigned(number) for number in view.catalogue.numbers.values().tolist()}
+    seen = ((number, view.seen(number)) for number in view.catalogue.numbers.values().tolist())
+    every = {number: event for number, event in seen if isinstance(event, Assigned)}
     images = {number: event for number, event in every.items() if not event.forgotten}
     if not images:
         return _in_their_place(every, {}, encoder.register())

@@ -13,7 +13,7 @@ from firstsight.data.crops import Crop, picture_of
 from firstsight.data.folder import walk
 from firstsight.data.images import read
 from firstsight.data.source import PACK
-from firstsight.store.events import Assigned
+from firstsight.store.events import Assigned, FoundEmpty
 from firstsight.store.view import View
 
 
@@ -29,7 +29,7 @@ def find(view: View, folder: Path, progress: Progress) -> Search:
     if not folder.is_dir():
         raise DataError(f"{folder} is not a folder", "name the one the files are in now")
     every: list[int] = view.catalogue.numbers.values().tolist()  # what is discarded or undone may come back
-    lost = {n: event for n in every if not _is_there((event := view.assigned(n)).source)}
+    lost = {n: event for n in every if not _is_there((event := view.seen(n)).source)}
     files = list(walk(folder.absolute())) if lost else []
     here = Files()
     with progress.task("looking at files", len(files)) as advance:
@@ -56,13 +56,13 @@ class Files:
         self._places.setdefault(content, {}).setdefault(path.name, str(path))
         self._called.setdefault(path.name, set()).add(content)
 
-    def place(self, image: Assigned) -> str | None:
+    def place(self, image: Assigned | FoundEmpty) -> str | None:
         """Where an image is, or the frame it is a part of: of several files that of the same name, or the first."""
         content = image.content if not image.box else self._frame(image)
         places = self._places.get(content or b"", {})
         return places.get(Path(image.source).name, next(iter(places.values()), None))
 
-    def _frame(self, part: Assigned) -> bytes | None:
+    def _frame(self, part: Assigned | FoundEmpty) -> bytes | None:
         """The content of a frame. A part tells it only by trying: those of the same name, then once all there are."""
         crop = picture_of(part.source, part.box)
         near = self._called.get(Path(part.source).name, set()) | self._frames.get(part.source, set())
