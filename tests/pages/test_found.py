@@ -199,3 +199,10 @@ def test_a_founder_that_is_a_part_of_a_frame_stands_above_it(pictures: list[Path
     assert [each["alt"] for each in founder.all("img")] == ["frame.jpg", "The frame it is a part of"]
     assert "1 image. Photographed 3 May 2026." in whole.text
     assert not whole.all("p", "warning")
+
+
+def test_a_register_without_an_image_has_a_page_of_what_was_taught() -> None:
+    model = colour_model()
+    with Store.in_memory(model.register(), model.provenance) as store:
+        page = read_page(found_page(overview(store.view())), scripted=True)
+    assert {each["id"] for each in page.all("section", "category")} == {f"c-{name}" for name in model.names}

@@ -1,7 +1,8 @@
 """A store for another model: the same categories, images, edits and numbers, with features the new model makes.
 
-Nothing is decided again. Every image is read once more from where it is, and must be what it was. Where the new model
-knows a category by a name that people gave one here, the two become one: that one is merged into what the model knows.
+Nothing is decided again. Every image is read once more from where it is, and must be what it was; only of those that
+were discarded or undone may the file be gone. Where the new model knows a category by a name that people gave one here,
+the two become one: that one is merged into what the model knows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from firstsight.core.errors import BadImages, Conflict, ImageError
 from firstsight.core.protocols import Discovering, Progress, Register
 from firstsight.data.crops import picture_of
-from firstsight.data.images import read
+from firstsight.data.images import ImageLike, read
 from firstsight.encode.many import encode_many
 from firstsight.store.authors import By
 from firstsight.store.catalogue import Catalogue
@@ -76,18 +77,16 @@ def _check_known(catalogue: Catalogue, known: set[str]) -> None:
 
 
 def _features(view: View, encoder: Discovering, progress: Progress) -> dict[int, NDArray[Any]]:
-    """What the new model makes of every image, by number; of a forgotten one, of those in its category."""
+    """What the new model makes of every image, by number; of one without a picture, of those in its category."""
     seen = ((number, view.seen(number)) for number in view.catalogue.numbers.values().tolist())
     every = {number: event for number, event in seen if isinstance(event, Assigned)}
-    images = {number: event for number, event in every.items() if not event.forgotten}
+    here = view.catalogue.has_image
+    images = {n: event for n, event in every.items() if not event.forgotten and (here(n) or _is_there(event))}
     if not images:
         return _in_their_place(every, {}, encoder.register())
 
     def prepare(image: Assigned) -> NDArray[np.uint8]:
-        picture, content = read(picture_of(image.source, image.box))
-        if content != image.content:
-            raise ImageError(image.source, "is not the image it was")
-        return encoder.prepare(picture)
+        return encoder.prepare(_picture(image))
 
     try:
         encoded = encode_many(encoder, list(images.values()), progress, prepare)
@@ -98,16 +97,37 @@ def _features(view: View, encoder: Discovering, progress: Progress) -> dict[int,
     return _in_their_place(every, dict(zip(images, encoder.transform(encoded), strict=True)), encoder.register())
 
 
+def _picture(image: Assigned) -> ImageLike:
+    """An image as it was; ImageError where it is gone or changed."""
+    picture, content = read(picture_of(image.source, image.box))
+    if content != image.content:
+        raise ImageError(image.source, "is not the image it was")
+    return picture
+
+
+def _is_there(image: Assigned) -> bool:
+    """Whether an image that was discarded or undone can be read: its file may have been thrown away, too."""
+    try:
+        _picture(image)
+    except ImageError:
+        return False
+    return True
+
+
 def _in_their_place(
     images: Mapping[int, Assigned], features: dict[int, NDArray[Any]], register: Register
 ) -> dict[int, NDArray[Any]]:
-    """Features for all images: a forgotten one, which has no picture any more, gets the centre of its category's."""
+    """Features for all images: one that has no picture any more gets the centre of its category's.
+
+    Such a one is forgotten, or it was discarded or undone and its file is gone.
+    """
     found = dict(features)
     for number in images.keys() - features.keys():
         home = images[number].home
         others = [features[n] for n, image in images.items() if n in features and image.home == home]
         if not others:
-            raise Conflict(f"image {number} is forgotten, and {home} has no other to encode anew", hint="history")
+            what = f"image {number} has no picture any more, and {home} no other image to encode anew"
+            raise Conflict(what, hint="history")
         found[number] = register.centre_of(np.stack(others))
     return found
 
