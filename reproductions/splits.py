@@ -10,7 +10,7 @@ one data set and judged on each other: would `splits` be believed if it said so?
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise, permutations
 from pathlib import Path
 
@@ -22,12 +22,11 @@ from sklearn.metrics import roc_auc_score
 from firstsight.core.threads import one_thread
 from firstsight.methods.firstsight.calibration import best_concentration
 from firstsight.methods.firstsight.decision import DIMENSIONS, even
+from firstsight.methods.firstsight.splitting import cuts as in_two
 from firstsight.methods.firstsight.trial import Trial
 from firstsight.methods.simulation import simulated
-from firstsight.register.halves import two_means
 
 BANDS = (0.0, 0.1, 0.25, 0.5, 1.01)  # of what a fitted probability says
-MOSTLY = 2 / 3
 CALIBRATING = 4  # streams that say how readily categories are born
 FIRST = 1000  # seed
 
@@ -48,25 +47,7 @@ def cuts(path: Path, streams: int) -> Cuts:
         trials.append(Trial(features, labels, DIMENSIONS, simulated(labels, new, generator, taught)))
     dimensions = len(trials[0].spread.within)
     concentration = best_concentration([trial.corrected() for trial in trials[:CALIBRATING]], dimensions)
-    return np.array([each for trial in trials for each in cuts_of(trial, concentration)])
-
-
-def cuts_of(trial: Trial, concentration: float) -> Iterator[tuple[float, bool]]:
-    answers = trial.answers(concentration)
-    for category in np.unique(answers):
-        members = answers == category
-        features, truth = trial.arriving[members].astype(np.float64), trial.truth[members]
-        second = two_means(features / np.sqrt(trial.spread.within))
-        if second is not None:
-            parts = second, ~second
-            sums = np.stack([features[part].sum(axis=0) for part in parts])
-            factor = trial.spread.two_or_one(np.array([float(part.sum()) for part in parts]), sums)
-            yield factor, is_right(*(truth[part] for part in parts))
-
-
-def is_right(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
-    counts = [np.bincount(part) for part in (one, other)]
-    return counts[0].argmax() != counts[1].argmax() and all(each.max() >= MOSTLY * each.sum() for each in counts)
+    return np.array([each for trial in trials for each in in_two(trial, concentration)])
 
 
 def ranked(made: Mapping[str, Cuts], streams: int) -> None:

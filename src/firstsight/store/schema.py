@@ -9,7 +9,7 @@ from firstsight._version import __version__
 from firstsight.core.errors import Damaged, Incompatible
 
 APPLICATION = 0x46535247  # "FSRG": tells a register's file from any other database
-FORMAT = 3
+FORMAT = 4
 
 TABLES = """
 CREATE TABLE header (key TEXT PRIMARY KEY, value TEXT NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
