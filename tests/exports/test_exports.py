@@ -324,7 +324,7 @@ def test_empty_frames_are_blank_observations_until_something_is_found_in_them(st
     keep_empty(store, [folder / "5.jpg", folder / "1.jpg"])
     made = export(store.view(), tmp_path / "package", "camtrap", Options(round_places=10_000))
     assert made.count == 2
-    assert any("1 frame with nothing in it" in note for note in made.notes)
+    assert any("1 empty frame is a blank observation" in note for note in made.notes)
     tables = {name: rows(tmp_path / "package" / f"{name}.csv") for name in RULES}
     check_tables(RULES, tables)
     *_, blank = tables["observations"]

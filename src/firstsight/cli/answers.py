@@ -70,8 +70,8 @@ class Tally:
             others = f"; {counts['others']} boxes of people or vehicles left out" if counts["others"] else ""
             say(f" {counts['empty']} {'frame is' if counts['empty'] == 1 else 'frames are'} empty{others}")
         if self.kept_empty:
-            which = " ".join(map(str, self.kept_empty))
-            say(f" {counts['kept empty']} of them kept as such.  Undo:  firstsight categories {register} undo {which}")
+            undo = f"firstsight categories {register} undo {' '.join(map(str, self.kept_empty))}"
+            say(f" {counts['kept empty']} empty {_frames(counts['kept empty'])} recorded.  Undo:  {undo}")
         if counts["created"]:
             say(f" {counts['created']} new {'category' if counts['created'] == 1 else 'categories'} registered")
         if counts["unsure"]:
@@ -101,6 +101,10 @@ def metadata_warnings() -> Iterator[None]:
         warnings.simplefilter("always", UnreadMetadata)
         warnings.showwarning = shown
         yield
+
+
+def _frames(count: int) -> str:
+    return "frame" if count == 1 else "frames"
 
 
 def _text(image: object, answer: Assignment, store: Store | None) -> str:

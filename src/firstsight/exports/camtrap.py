@@ -86,7 +86,8 @@ def fill_package(view: View, folder: Path, options: Options) -> tuple[int, list[
 def _notes(every: Sequence[Record | Frame], timed: Sequence[Record | Frame], lines: Sequence[Line]) -> list[str]:
     notes = ["datapackage.json: fill in the contributors and the project, which a register does not know"]
     if blank := sum(isinstance(each, Frame) for each in timed):
-        notes.append(f"{blank} {'frame' if blank == 1 else 'frames'} with nothing in it: blank observations")
+        are = "frame is a blank observation" if blank == 1 else "frames are blank observations"
+        notes.append(f"{blank} empty {are}")
     if len(timed) < len(every):
         left = f"{len(every) - len(timed)} of {len(every)} images are left out"
         notes.append(f"{left}: Camtrap DP needs to know when they were taken")
