@@ -273,7 +273,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def discard(self, data: st.DataObject) -> None:
         chosen = data.draw(st.lists(st.sampled_from(self.images()), min_size=1, max_size=3))
-        contents = [self.store.view().assigned(image).content for image in chosen]
+        contents = [self.store.view().seen(image).content for image in chosen]
         if self.edit(self.store.discard, chosen):
             for content in filter(None, contents):  # a forgotten image is recognised no more
                 answer = self.store.recognise(content)
@@ -295,7 +295,7 @@ class StoreMachine(RuleBasedStateMachine):
         """Nothing stands in the way of that but what is undone already, or is an undo."""
         number = data.draw(st.integers(1, max(1, self.store.view().last)))
         done = self.edit(self.store.undo, number, followers=True)
-        fresh = number <= len(self.model.events) and not isinstance(self.model.events[number - 1].event, Undone)
+        fresh = number <= len(self.model.events) and not isinstance(self.model.events[number - 1].event, Undone | Forgotten)
         assert done or not fresh or number in self.store.view().catalogue.undone
 
     @precondition(lambda self: self.images())
