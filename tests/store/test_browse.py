@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -198,14 +200,14 @@ def test_pages_make_up_the_whole(data: st.DataObject, values: list[int], size: i
     for _ in range(data.draw(st.integers(0, 3)) if values else 0):
         ids, numbers = st.sampled_from(list(store.view().catalogue.categories)), store.view().images() or [1]
         image = data.draw(st.sampled_from(numbers))
-        verb: Any
-        verb, *arguments = data.draw(
-            st.sampled_from([(store.merge, data.draw(ids), data.draw(ids)), (store.discard, [image]), (store.undo,)])
-        )
-        try:
-            verb(*arguments)
-        except FirstsightError:
-            continue
+        one, other = data.draw(ids), data.draw(ids)
+        verbs: list[Callable[[], object]] = [
+            partial(store.merge, one, other),
+            partial(store.discard, [image]),
+            store.undo,
+        ]
+        with suppress(FirstsightError):
+            data.draw(st.sampled_from(verbs))()
     view = store.view()
     check_categories(view, size)
     numbers = [each.image for at in range(0, 40, size) for each in browse.images(view, offset=at, limit=size).items]

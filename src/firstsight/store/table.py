@@ -16,6 +16,7 @@ from firstsight.store.view import View
 Kind: TypeAlias = Literal["known", "new", "tentative"]
 
 KINDS: tuple[Kind, ...] = ("known", "new", "tentative")
+FEW = 2**16  # categories, whose positions are sorted ten times as fast
 UNSURE = 0.5  # below this a person should look
 
 
@@ -60,7 +61,8 @@ def _table(view: View) -> Table:
     is_placed, sure, times = flags & PLACED != 0, catalogue.confidences.values()[here], catalogue.times.values()[here]
     is_unsure = (flags & (PLACED | SETTLED) == 0) & (sure < UNSURE)  # which is never so of what is no number
     images, placed = (np.bincount(each, minlength=count) for each in (owners, owners[is_placed]))
-    grouped, ends = owners.argsort(kind="stable"), images.cumsum()
+    short = owners.astype(np.uint16) if count <= FEW else owners
+    grouped, ends = short.argsort(kind="stable"), images.cumsum()
     last = np.zeros(count, dtype=np.int64)
     last[images > 0] = times[grouped[ends[images > 0] - 1]]
     known = np.zeros(count, dtype=bool)
