@@ -63,3 +63,10 @@ def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     assert benchmark["BASELINE"] in benchmark["cases"]()
     with pytest.raises(SystemExit, match="No such command"):
         benchmark["measured"](["nothing"], benchmark["Case"](threads=1))
+
+
+def test_calibrating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ["--categories", "4", "--images", "4", "--width", "16", "--json", str(tmp_path / "c.json")]
+    monkeypatch.setattr("sys.argv", ["c", *arguments])
+    runpy.run_path(str(FOLDER / "calibrating.py"), run_name="__main__")
+    assert len(json.loads((tmp_path / "c.json").read_text())["seconds"]) == 4
