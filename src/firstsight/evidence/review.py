@@ -104,7 +104,23 @@ class _Asked(NamedTuple):
 
 
 class Review:
-    """The questions about a view, by what was found at it or before it. After an edit: `review.at(store.view())`."""
+    """The questions about a view, by what was found at it or before it. It never changes, so threads may share one.
+
+    >>> from firstsight import Discoverer, Store, fit_features
+    >>> model = fit_features([[0, 1], [0.1, 1], [1, 0], [1, 0.1]], ["ant", "ant", "bee", "bee"])
+    >>> store = Store.in_memory(model.register(), model.provenance)
+    >>> answers = list(Discoverer(model, store=store).discover_many(np.array([[0, 1], [-1, -1]], dtype=np.float32)))
+    >>> review = Review(store.view(), find(store.view()))
+    >>> item = review.next()
+    >>> item.question, item.accept.words
+    ('Is new-1 a category of its own?', 'yes, it is new')
+    >>> event = item.accept.do(store, by="Ann")
+    >>> review = review.at(store.view())  # in milliseconds; find anew now and then, in the background
+    >>> item.id in [each.id for each in review.queue(10)]
+    False
+    >>> gained(store.view()).sentence
+    '1 answer put no image right and confirmed 1.'
+    """
 
     def __init__(self, view: View, findings: Findings) -> None:
         self.view = view
