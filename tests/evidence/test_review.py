@@ -132,6 +132,13 @@ def test_unsure_images_are_as_sure_as_the_register_is_by_now(store: Store) -> No
         assert item.expects.put_right == 1 - (answer.confidence or 0)
 
 
+def test_before_anything_was_found_there_is_something_to_ask(store: Store) -> None:
+    asked = Review(store.view()).queue(1000)
+    assert {each.kind for each in asked} == {"tentative", "unsure"}
+    least = unsure(store.view(), 1.1, 1)[0][0]
+    assert next(each for each in asked if each.kind == "unsure").expects.put_right <= 1 - (least.confidence or 0)
+
+
 def test_questions_are_the_same_after_a_restart(tmp_path: Path) -> None:
     with streamed(tmp_path / "r.db") as store:
         before = queue(store.view(), 50)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from heapq import nlargest, nsmallest
 from itertools import groupby
@@ -56,11 +56,11 @@ class Findings:
     """What takes long to find out, as of the event `last`."""
 
     last: int
-    merges: tuple[tuple[Suggestion, float], ...]  # with how probable each is among those of the same category
-    splits: tuple[SplitSuggestion, ...]
-    again: tuple[Reconsidered, ...]  # images that would now be answered otherwise
-    sure: dict[int, float]  # of the least sure images, how sure the register is by now that they are where they belong
     undone: frozenset[int]  # events that were taken back by then
+    merges: tuple[tuple[Suggestion, float], ...] = ()  # with how probable each is among those of the same category
+    splits: tuple[SplitSuggestion, ...] = ()
+    again: tuple[Reconsidered, ...] = ()  # images that would now be answered otherwise
+    sure: dict[int, float] = field(default_factory=dict)  # of the least sure images, how sure the register is by now
 
 
 def find(view: View, progress: Progress | None = None) -> Findings:
@@ -70,7 +70,7 @@ def find(view: View, progress: Progress | None = None) -> Findings:
     likely = nlargest(MERGES, zip(merges, shares, strict=True), key=lambda pair: pair[1])
     again = reconsider(view, progress or Silent())[:IMAGES]
     undone = frozenset(view.catalogue.undone)
-    return Findings(view.last, tuple(likely), tuple(splits), tuple(again), _sure_by_now(view), undone)
+    return Findings(view.last, undone, tuple(likely), tuple(splits), tuple(again), _sure_by_now(view))
 
 
 @one_thread()
@@ -106,6 +106,8 @@ class _Asked(NamedTuple):
 class Review:
     """The questions about a view, by what was found at it or before it. It never changes, so threads may share one.
 
+    Before anything was found, small categories and unsure images are asked about.
+
     >>> from firstsight import Discoverer, Store, fit_features
     >>> model = fit_features([[0, 1], [0.1, 1], [1, 0], [1, 0.1]], ["ant", "ant", "bee", "bee"])
     >>> store = Store.in_memory(model.register(), model.provenance)
@@ -122,9 +124,9 @@ class Review:
     '1 answer put no image right and confirmed 1.'
     """
 
-    def __init__(self, view: View, findings: Findings) -> None:
+    def __init__(self, view: View, findings: Findings | None = None) -> None:
         self.view = view
-        self.findings = findings
+        self.findings = findings or Findings(view.last, frozenset(view.catalogue.undone))
         self._images = Images(view)
 
     def at(self, view: View) -> Review:
