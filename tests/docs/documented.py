@@ -21,7 +21,7 @@ CHECKING = ("pytest", "ruff", "mypy", "lint-imports")  # what .ci/run does
 SIZES = {
     "--seeds": "1", "--orders": "2", "--epochs": "1", "--cache-trunk": "1", "--views": "2", "--jobs": "1",
     "--device": "cpu", "--scenes": "1", "--stream": "40", "--side": "64", "--fits": "1", "--processes": "1",
-    "tests/store/crash.py": "2",
+    "--clicks": "5", "tests/store/crash.py": "2",
 }  # fmt: skip
 LISTS = {"--images", "--categories"}  # as many values as documented, each small
 # what a synopsis leaves to the reader
