@@ -40,7 +40,7 @@ class Here:
     """A discoverer and its store, called as a client is."""
 
     def __init__(self, model: Model, register: Path) -> None:
-        self.store = opened(model, register)
+        self.model, self.store = model, opened(model, register)
         self.discoverer = firstsight.Discoverer(model, store=self.store)
 
     def __getattr__(self, name: str) -> Any:
@@ -61,7 +61,7 @@ class Here:
         return number_of_categories(self.store.view()).as_json()
 
     def explain(self, image: Any) -> dict[str, Any]:
-        return firstsight.explain(self.discoverer.model, image, store=self.store).as_dict()
+        return firstsight.explain(self.model, image, store=self.store).as_dict()
 
 
 def script(there: Any, folder: Path) -> list[Any]:
