@@ -35,7 +35,8 @@ def ready(given: Any, name: str | None = None) -> Sending | ImageError:
         return Sending("feature", f"feature {len(given)}", np.asarray(given, dtype=np.float32))
     try:
         if isinstance(given, str | Path):
-            return Sending("image", name or Path(given).name, read(given)[0])
+            called = Path(given).name.encode("utf-8", "replace").decode()  # a file's name may be any bytes
+            return Sending("image", name or called, read(given)[0])
         if isinstance(given, bytes | bytearray):
             return Sending("image", name or "image", bytes(given))
         if isinstance(given, Stored):
