@@ -39,6 +39,7 @@ TOO_LARGE = {
     "firstsight benchmark": (("--seeds", "1"), ("--orders", "2")),
     "firstsight reproduce": (("--seeds", "1"), ("--orders", "2")),
     "python benchmarks/answering.py": (("--images", "24"), ("--seconds", "0.01")),
+    "python benchmarks/calibrating.py": (("--categories", "4"), ("--images", "4"), ("--width", "16")),
     "python benchmarks/cores.py": (("--images", "2"), ("--methods", "phe"), ("--jobs", "1")),
     "python benchmarks/deciding.py": (("--categories", "10,20"), ("--images", "5")),
     "python benchmarks/store.py": (("--images", "200"),),
