@@ -53,6 +53,7 @@ class Prepared(NamedTuple):
     given: NDArray[np.float32] | None = None  # a feature, as it came
     sighting: Sighting = NOTHING
     feature: Any = None  # as the register compares it
+    key: str = ""  # of its sending, see `Arrival`
 
 
 PreparedOrError: TypeAlias = Prepared | ImageError
@@ -234,7 +235,7 @@ class Discoverer:
                 if not self.metadata:
                     told = Sighting(box=told.box, detected=told.detected, withheld=True)
                 burst = number if len(unit) > 1 else None
-                arrivals.append(Arrival(each.source, each.content, each.feature, told, burst))
+                arrivals.append(Arrival(each.source, each.content, each.feature, told, burst, each.key))
         return arrivals
 
     def _of_one_burst(self, one: PreparedOrError, other: PreparedOrError) -> bool:

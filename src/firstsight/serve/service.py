@@ -8,8 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import partial
+from hashlib import sha256
 
 from firstsight.core.assignments import Assignment
+from firstsight.core.errors import Conflict
 from firstsight.discoverer import Discoverer, Given, Prepared
 from firstsight.encode.many import group_size
 from firstsight.model.model import Model
@@ -55,7 +57,7 @@ class Service:
         not counted again, and have the answer they had.
         """
         discoverer = self._recognising if once else self._counting
-        keys = [f"{key}/{i}" if key else "" for i in range(len(given))]
+        keys = [sha256(f"{key}/{i}".encode()).hexdigest() if key else "" for i in range(len(given))]
         prepare = [partial(self._prepared, discoverer, each) for each in keys]
         return self._watched(self.worker.submit(given, prepare, discoverer.decide))
 
@@ -64,7 +66,11 @@ class Service:
         return self._counting.teach(given, labels, by)
 
     def _prepared(self, discoverer: Discoverer, key: str, given: Given) -> Prepared:
-        return discoverer.prepare(given)
+        prepared = discoverer.prepare(given)._replace(key=key)
+        before = self.view().keyed(key)
+        if before is not None and self.view().assigned(before).content not in (prepared.content, b""):
+            raise Conflict("this idempotency key came with another image before", "use a key for one request only")
+        return prepared
 
     def _watched(self, answers: list[Answer]) -> list[Answer]:
         began = time.monotonic()
