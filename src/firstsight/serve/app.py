@@ -22,9 +22,14 @@ from firstsight.serve.gate import Gate
 from firstsight.serve.schemas import Problem
 from firstsight.serve.security import Guard
 from firstsight.serve.service import Service
+from firstsight.serve.site import categories as categories_page
+from firstsight.serve.site import category as category_page
+from firstsight.serve.site import image as image_page
+from firstsight.serve.site import overview, review, stream
+from firstsight.serve.site.finding import Finder
 
 API = (answering, editing, looking, categories, events, operating)
-SITE = ()
+SITE = (stream, review, categories_page, category_page, image_page, overview)
 TURNS = 4  # requests that may look through everything at a time
 
 
@@ -41,6 +46,7 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     app.state.heavy = BoundedSemaphore(TURNS)
+    app.state.finder = Finder()
     app.state.guard = Guard(service.settings)
     problems.install(app)
     for module in (*API, *SITE):

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from firstsight.core.protocols import CONFIRMED
 from firstsight.store.catalogue import Catalogue, Category
 from firstsight.store.holdings import AWAY, PLACED, SETTLED
-from firstsight.store.view import View
 
 UNSURE = 0.5  # below this a person should look
 Order: TypeAlias = Literal["size", "newest", "oldest", "unsure", "name"]
@@ -99,11 +98,6 @@ class Shelf:
         end = len(self.numbers) if before is None else int(np.searchsorted(self.numbers, before))
         found: list[int] = self.numbers[max(start, end - count) : max(end, start)][::-1].tolist()
         return found
-
-
-def shelf(view: View) -> Shelf:
-    """The shelf of a view."""
-    return Shelf(view.catalogue)
 
 
 def matching(categories: Sequence[Category], text: str, limit: int) -> list[Category]:
