@@ -13,10 +13,14 @@ from firstsight.serve import problems
 from firstsight.serve.api import (
     answering,
     categories,
+    describing,
     editing,
     events,
+    exporting,
+    images,
     looking,
     operating,
+    teaching,
 )
 from firstsight.serve.gate import Gate
 from firstsight.serve.schemas import Problem
@@ -25,11 +29,11 @@ from firstsight.serve.service import Service
 from firstsight.serve.site import categories as categories_page
 from firstsight.serve.site import category as category_page
 from firstsight.serve.site import image as image_page
-from firstsight.serve.site import overview, review, stream
+from firstsight.serve.site import overview, review, sign_in, stream
 from firstsight.serve.site.finding import Finder
 
-API = (answering, editing, looking, categories, events, operating)
-SITE = (stream, review, categories_page, category_page, image_page, overview)
+API = (answering, teaching, editing, looking, images, categories, exporting, events, operating, describing)
+SITE = (stream, review, categories_page, category_page, image_page, overview, sign_in)
 TURNS = 4  # requests that may look through everything at a time
 
 
