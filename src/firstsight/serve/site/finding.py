@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from threading import Condition, Thread
 
-from firstsight.core.protocols import WeighsPairs
 from firstsight.evidence.review import Findings, find
 from firstsight.store.view import View
 
@@ -48,5 +47,4 @@ class Finder:
 
 def _nothing(view: View) -> Findings:
     """Before anything is found, images and small categories can be asked about all the same."""
-    weighed = isinstance(view.register, WeighsPairs)
-    return Findings(view.last, (), weighed, (), (), frozenset(view.catalogue.undone))
+    return Findings(view.last, (), (), (), frozenset(view.catalogue.undone))

@@ -1,4 +1,4 @@
-"""How a register grew over time: images and births, in bins of equal length. Reads few events, however many there are."""
+"""How a register grew over time: images and births, in bins of equal length. Reads few events of many."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BINS = 40
 
 @dataclass(frozen=True)
 class Growth:
-    """Per bin: images that arrived, those of them in discovered categories, categories born; and the days at the ends."""
+    """Per bin: images that arrived, those of them in discovered categories, births; and the days at the ends."""
 
     images: tuple[int, ...]
     new: tuple[int, ...]
@@ -44,9 +44,8 @@ def growth(view: View, shelf: Shelf) -> Growth | None:
     known = np.zeros(len(view.catalogue.order), dtype=bool)
     known[[each.position for each in live if each.known]] = True
     in_new = shelf.numbers[~known[shelf.owners]]
-    return Growth(
-        *(_counted(each, edges) for each in (shelf.numbers, in_new, founded)), _moment(start, end, 0), _moment(start, end, 1)
-    )
+    counts = [_counted(each, edges) for each in (shelf.numbers, in_new, founded)]
+    return Growth(counts[0], counts[1], counts[2], _moment(start, end, 0), _moment(start, end, 1))
 
 
 def _edges(view: View, first: int, last: int, start: int, end: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""How the register grows, how many categories there may be, how right it is by people's word, and what is kept where."""
+"""How the register grows, how many categories there may be, how right people found it, and what is kept where."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def _state(site: Site) -> list[tuple[str, str]]:
     since = datetime.fromtimestamp(service.started, UTC)
     folder = view.pictures.folder
     said = {
-        "register": view.name,
+        "register": Path(view.name).name,
         "events": f"{view.last:,}",
         "people's edits": f"{len(view.catalogue.edits):,}",
         "on disk": _size(Path(view.name)),
-        "pictures": "not kept" if folder is None or not settings_keep(site) else f"kept in {folder.name}",
+        "pictures": f"kept in {folder.name}" if folder and service.settings.store_images else "not kept",
         "model": f"{settings.method}{_backbone(settings)}, {len(service.model.names):,} categories taught",
         "method's answers": "say how sure they are" if view.confident else "do not say how sure they are",
         "served": f"at {service.settings.address} since {since:%d %B %Y, %H:%M} UTC ({_lasted(service.started)})",
@@ -78,10 +78,6 @@ def _state(site: Site) -> list[tuple[str, str]]:
     if service.settings.watch is not None:
         said["watched"] = str(service.settings.watch)
     return [(name, value) for name, value in said.items() if value]
-
-
-def settings_keep(site: Site) -> bool:
-    return site.service.settings.store_images
 
 
 def _backbone(settings: Any) -> str:

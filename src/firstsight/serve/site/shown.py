@@ -1,4 +1,4 @@
-"""What every page has: who looks, a view of the register, the last edit with a way back; and what is wrong, in words."""
+"""What every page has: who looks, a view of the register, the last edit with a way back; and problems in words."""
 
 from __future__ import annotations
 
@@ -46,7 +46,13 @@ class Site:
 
     def page(self, name: str, here: str, status: int = 200, **values: Any) -> HTMLResponse:
         """A whole page. `here` is its name in the navigation."""
-        about = {"token": self.caller.csrf, "edits": self.caller.edits, "here": here, "last": self.view.last}
+        about: dict[str, Any] = {
+            "token": self.caller.csrf,
+            "edits": self.caller.edits,
+            "here": here,
+            "last": self.view.last,
+        }
+        about["signed_in"] = self.caller.name
         bar = Markup(self.rendered("undo", edit=last_edit(self.view)))
         return HTMLResponse(render(f"service/{name}.html.j2", undo_bar=bar, **about, **values), status)
 
