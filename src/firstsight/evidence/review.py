@@ -43,7 +43,7 @@ __all__ = [
     "worth_stopping",
 ]
 
-MERGES, SPLITS, IMAGES = 5000, 500, 10_000  # findings that are kept, the likeliest
+MERGES, SPLITS, IMAGES = 1000, 200, 5000  # findings that are kept, the likeliest
 TOGETHER = 12  # images that a person can look at in one question
 AHEAD = 20  # clicks to look ahead
 LITTLE = 0.25  # images a click, below which it is worth stopping
