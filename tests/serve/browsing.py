@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from programs import find
 
 PATIENCE = 20_000  # milliseconds until something must be on a page
+REFUSED = "status of 409"  # which a browser tells on its console, and the page in words
 PHONE = {"width": 390, "height": 800}
 
 
@@ -33,7 +34,7 @@ def looking(browser: Browser, address: str, **how: Any) -> Iterator[Page]:
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     wrong: list[str] = []
-    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    page.on("console", lambda said: None if said.type != "error" or REFUSED in said.text else wrong.append(said.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
     allowed = (address, "data:", "blob:", "about:")
     page.on("request", lambda made: None if made.url.startswith(allowed) else wrong.append(made.url))

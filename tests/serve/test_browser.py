@@ -60,11 +60,12 @@ def full(client: TestClient, page: Page) -> Page:
     return page
 
 
+def file(name: str, content: bytes, kind: str = "image/jpeg") -> FilePayload:
+    return {"name": name, "mimeType": kind, "buffer": content}
+
+
 def files(*colours: str) -> list[FilePayload]:
-    return [
-        {"name": f"{colour}.jpg", "mimeType": "image/jpeg", "buffer": jpeg(colour, i)}
-        for i, colour in enumerate(colours)
-    ]
+    return [file(f"{colour}.jpg", jpeg(colour, i)) for i, colour in enumerate(colours)]
 
 
 def drop(page: Page, *colours: str) -> None:
@@ -112,11 +113,7 @@ def test_an_image_is_added_and_appears(page: Page) -> None:
 def test_images_are_dropped_and_what_is_refused_is_said(page: Page) -> None:
     page.goto("/overview")
     page.locator(".top input[data-upload]").set_input_files(
-        [
-            *files("white"),
-            {"name": "broken.jpg", "mimeType": "image/jpeg", "buffer": b"no image"},
-            {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"words"},
-        ]
+        [*files("white"), file("broken.jpg", b"no image"), file("notes.txt", b"words", "text/plain")]
     )
     expect(page.locator("#uploads")).to_contain_text("1 image answered; 1 founded a new category.")
     expect(page.locator("#uploads li", has_text="broken.jpg")).to_be_visible()
@@ -316,13 +313,14 @@ def test_keys_are_told_and_lead_everywhere(full: Page) -> None:
 @pytest.mark.slow
 def test_all_is_found_again_after_a_restart(browser: Browser, model: Model, tmp_path: Path) -> None:
     for again in (False, True):
-        with running(model, tmp_path / "colours.db") as service, behind_a_socket(service) as address:
-            with looking(browser, address) as page:
-                page.goto("/")
-                if not again:
-                    page.locator(".top input[data-upload]").set_input_files(files("black", "red", "white"))
-                expect(page.locator("#wall .tile")).to_have_count(3)
-                assert (
-                    page.locator("#wall img").first.evaluate("each => each.decode().then(() => each.naturalWidth)")
-                    == 224
-                )
+        with (
+            running(model, tmp_path / "colours.db") as service,
+            behind_a_socket(service) as address,
+            looking(browser, address) as page,
+        ):
+            page.goto("/")
+            if not again:
+                page.locator(".top input[data-upload]").set_input_files(files("black", "red", "white"))
+            expect(page.locator("#wall .tile")).to_have_count(3)
+            wide = "each => each.decode().then(() => each.naturalWidth)"
+            assert page.locator("#wall img").first.evaluate(wide) == 224

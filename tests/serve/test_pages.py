@@ -171,7 +171,7 @@ def test_an_image_says_why(full: TestClient) -> None:
     page = read(full, "/images/2")
     assert page.one("h1").text == "new-1"
     assert "the first of its kind" in page.text
-    (why,) = [each for each in page.all("div", "why-part")]
+    why = page.one("div", "why-part")
     part = read(full, why["hx-get"])
     assert part.one("p", "sentence").text.startswith("Image 2 came on")
     assert "figures" in part.one("summary").text
