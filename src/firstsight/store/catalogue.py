@@ -46,6 +46,8 @@ class Catalogue(Holdings):
                 self._toggle(fetch(number), fetch)
         else:
             self.do(recorded.number, event)
+        if isinstance(event, Assigned):
+            self.date(recorded.number, recorded.at)
         if not recorded.by_rule and not isinstance(event, Forgotten):
             self._first = {}
             self._mine("edits").append(recorded.number)

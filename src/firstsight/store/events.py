@@ -307,11 +307,16 @@ class Recorded:
 
     @property
     def time(self) -> str:
-        """ISO 8601, UTC, to the second; nothing where a file made by hand names a year that calendars do not have."""
-        try:
-            return datetime.fromtimestamp(self.at / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        except (ValueError, OverflowError, OSError):
-            return ""
+        """The same, in words."""
+        return in_words(self.at)
+
+
+def in_words(at: int) -> str:
+    """ISO 8601, UTC, to the second; nothing where a file made by hand names a year that calendars do not have."""
+    try:
+        return datetime.fromtimestamp(at / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def as_text(source: str) -> str:

@@ -30,6 +30,7 @@ COLUMNS = {  # one value an image
     "authors": "<i4",
     "confidences": "<f8",
     "keys": "<u8",
+    "times": "<i8",  # when it came, in microseconds
 }
 
 
@@ -72,7 +73,7 @@ class Holdings:
 
     def _set_columns(self, columns: dict[str, Column]) -> None:
         self.numbers, self.homes, self.flags, self.authors = (columns[name] for name in list(COLUMNS)[:4])
-        self.confidences, self.keys = columns["confidences"], columns["keys"]
+        self.confidences, self.keys, self.times = (columns[name] for name in list(COLUMNS)[4:])
         self.contents = Contents(self.keys.values(), self.numbers.values())
 
     def copy(self) -> Self:
@@ -216,8 +217,13 @@ class Holdings:
         self.placed_images += bool(flags & PLACED)
         self.confidences.append(nan if event.confidence is None else event.confidence)
         self.keys.append(key)
+        self.times.append(0)
         self.contents.add(number, key)
         self.numbers.append(number)
+
+    def date(self, number: int, at: int) -> None:
+        """When an image came, which the log knows once it has it."""
+        self.times[self._index(number)] = at
 
     def _place(self, images: Sequence[int], homes: Sequence[str], authors: Sequence[str]) -> None:
         for image, home, by in zip(images, homes, authors, strict=True):

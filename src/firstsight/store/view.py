@@ -6,9 +6,9 @@ far as it went by then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from numpy.typing import NDArray
 
@@ -24,6 +24,8 @@ from firstsight.store.log import Log
 from firstsight.store.pictures import Pictures
 from firstsight.store.state import State
 
+Made = TypeVar("Made")
+
 
 class View:
     """A store as of its last event then."""
@@ -37,6 +39,11 @@ class View:
     def name(self) -> str:
         """What people call the register's log."""
         return self._log.name
+
+    @property
+    def log(self) -> Log:
+        """The log it is of, which may have grown since."""
+        return self._log
 
     @property
     def pictures(self) -> Pictures:
@@ -61,6 +68,13 @@ class View:
     def register(self) -> Register:
         """The register as of then, to be asked and not to be changed."""
         return self._state.register
+
+    def once(self, make: Callable[[View], Made]) -> Made:
+        """What a function makes of this moment, which it is asked once, however many views there are of it."""
+        if make not in self._state.made:
+            self._state.made[make] = make(self)
+        made: Made = self._state.made[make]
+        return made
 
     # ------------------------------------------------------------------ answering
 
@@ -92,7 +106,11 @@ class View:
 
     def assignment(self, number: int) -> Assignment:
         """An image as it stands: in the category it is in now, with what was measured unless it was moved since."""
-        event, home = self.assigned(number), self.catalogue.home(number)
+        return self.standing(number, self.assigned(number))
+
+    def standing(self, number: int, event: Assigned) -> Assignment:
+        """The same, of an image whose event is at hand."""
+        home = self.catalogue.home(number)
         category, other = self.catalogue.resolve(home), event.runner_up and self.catalogue.resolve(event.runner_up)
         where_it_was = home == event.home
         second = other if where_it_was and other != category else None
@@ -204,9 +222,12 @@ class View:
 
     def assigned(self, number: int) -> Assigned:
         """The event of an image, with where its file is now."""
-        event = self.event(number).event
+        return self.located(self.event(number))
+
+    def located(self, recorded: Recorded) -> Assigned:
+        """The same, of what was read already."""
+        event, moved = recorded.event, self.catalogue.sources.get(recorded.number)
         assert isinstance(event, Assigned)
-        moved = self.catalogue.sources.get(number)
         return event if moved is None else replace(event, source=moved)
 
     def with_content(self, content: bytes) -> list[int]:

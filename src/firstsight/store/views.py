@@ -116,8 +116,10 @@ def images(view: View, category: str | None = None) -> Iterator[Member]:
 
 def member(view: View, number: int) -> Member:
     """One image."""
-    recorded, event, answer = view.event(number), view.assigned(number), view.assignment(number)
-    owner, by = view.catalogue.categories[str(answer.category)], author_of(view, number)
+    recorded = view.event(number)
+    event = view.located(recorded)
+    answer = view.standing(number, event)
+    owner, by = view.catalogue.categories[str(answer.category)], author_of(view, number, event)
     return Member(
         image=number,
         source=event.source,
@@ -137,9 +139,9 @@ def member(view: View, number: int) -> Member:
     )
 
 
-def author_of(view: View, number: int) -> Author:
+def author_of(view: View, number: int, event: Assigned) -> Author:
     """Whose word it is that an image is where it is; that on the same image before, where that answered it."""
-    by, event = view.catalogue.author(number), view.assigned(number)
+    by = view.catalogue.author(number)
     return PERSON if by.kind == "rule" and event.decided_by == PERSON.kind else by
 
 
@@ -287,11 +289,14 @@ def rivals(view: View, split: Split) -> list[str]:
 
 def touches(recorded: Recorded, category: str | None, image: int | None) -> bool:
     """Whether an event is about this category or image; every event is about neither."""
-    event = recorded.event
-    about = {getattr(event, name, None) for name in ("category", "via", "into", "to")}
-    about |= {*getattr(event, "homes", ()), *getattr(event, "categories", ())}
-    of_image = recorded.number == image or image in getattr(event, "images", ())
-    return (category is None or category in about) and (image is None or of_image)
+    of_image = recorded.number == image or image in getattr(recorded.event, "images", ())
+    return (category is None or category in named_in(recorded.event)) and (image is None or of_image)
+
+
+def named_in(event: Event) -> set[str]:
+    """The categories that an event names."""
+    named = {getattr(event, name, None) for name in ("category", "via", "into", "to")} - {None}
+    return {*map(str, named), *getattr(event, "homes", ()), *getattr(event, "categories", ())}
 
 
 def _several(images: Sequence[int]) -> str:
