@@ -10,11 +10,11 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs playwright")
 
-from browsing import PHONE, chromium, looking
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, FilePayload, Page, expect
 from served import asked, behind_a_socket, jpeg, running, sent
 
+from browsing import PHONE, chromium, looking
 from firstsight.model.folder import load_model
 from firstsight.model.model import Model
 from firstsight.serve.service import Service
@@ -219,6 +219,7 @@ def test_chosen_images_are_split_off_and_moved(full: Page) -> None:
 @pytest.mark.slow
 def test_a_category_is_made_known_and_another_discarded(full: Page) -> None:
     full.goto("/categories/new-1")
+    full.get_by_label("What to call it from now on").fill("Scarlet")
     full.get_by_role("button", name="Make it known").click()
     expect(full.locator("#title .kind")).to_have_text("known")
     full.goto("/categories/new-3")
