@@ -43,7 +43,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
                 times.append(hour * HOUR)
             shown = arrival(hour)
             told = (category, None, 1, 1, None, None, "rule", entry, shown.feature.tobytes(), shown.content, sure)
-            events.append(Assigned(shown.source, *told))  # type: ignore[arg-type]
+            events.append(Assigned(shown.source, *told))
             times.append(hour * HOUR)
         store.take_over(events, times)
         yield store
@@ -198,6 +198,7 @@ def test_pages_make_up_the_whole(data: st.DataObject, values: list[int], size: i
     for _ in range(data.draw(st.integers(0, 3)) if values else 0):
         ids, numbers = st.sampled_from(list(store.view().catalogue.categories)), store.view().images() or [1]
         image = data.draw(st.sampled_from(numbers))
+        verb: Any
         verb, *arguments = data.draw(
             st.sampled_from([(store.merge, data.draw(ids), data.draw(ids)), (store.discard, [image]), (store.undo,)])
         )

@@ -18,6 +18,7 @@ from firstsight.store.events import (
     Event,
     Forgotten,
     Founded,
+    FoundEmpty,
     Merged,
     Moved,
     Promoted,
@@ -68,6 +69,8 @@ class Catalogue(Holdings):
         match event:
             case Assigned():
                 self._put(number, event)
+            case FoundEmpty():
+                self._see_empty(number, event)
             case Created():
                 self._found(Category(event.category, event.category, False, founded=number, centre=event.feature))
             case Founded():
@@ -108,7 +111,7 @@ class Catalogue(Holdings):
     def take_back(self, number: int, event: Event) -> None:
         """An event has no effect any more."""
         match event:
-            case Assigned():
+            case Assigned() | FoundEmpty():
                 self._flag(self._index(number), self.flags[self._index(number)] | GONE)
             case Created() | Founded():
                 self._lose(event.category)

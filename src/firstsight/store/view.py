@@ -18,7 +18,7 @@ from firstsight.core.protocols import Register
 from firstsight.core.threads import one_thread
 from firstsight.store.authors import HINDSIGHT
 from firstsight.store.catalogue import Catalogue, Category
-from firstsight.store.events import Assigned, Recorded
+from firstsight.store.events import Assigned, FoundEmpty, Recorded
 from firstsight.store.finding import category
 from firstsight.store.log import Log
 from firstsight.store.pictures import Pictures
@@ -226,8 +226,17 @@ class View:
 
     def located(self, recorded: Recorded) -> Assigned:
         """The same, of what was read already."""
-        event, moved = recorded.event, self.catalogue.sources.get(recorded.number)
+        event = self._located(recorded)
         assert isinstance(event, Assigned)
+        return event
+
+    def seen(self, number: int) -> Assigned | FoundEmpty:
+        """The event of an image or of an empty frame, with where its file is now."""
+        return self._located(self.event(number))
+
+    def _located(self, recorded: Recorded) -> Assigned | FoundEmpty:
+        event, moved = recorded.event, self.catalogue.sources.get(recorded.number)
+        assert isinstance(event, Assigned | FoundEmpty)
         return event if moved is None else replace(event, source=moved)
 
     def with_content(self, content: bytes) -> list[int]:
@@ -235,11 +244,15 @@ class View:
         found = self.catalogue.contents.candidates(content, self.last)
         return [n for n in found if self.catalogue.has_image(n) and self.assigned(n).content == content]
 
-    def with_source(self, source: str) -> list[tuple[int, str]]:
-        """The images there are from this source or from a path that ends with it, and their whole sources."""
+    def with_source(self, source: str, empty: bool = False) -> list[tuple[int, str]]:
+        """The images there are from this source or from a path that ends with it, and their whole sources.
+
+        With `empty`, frames in which nothing was found, too.
+        """
         if not source:  # as that of forgotten images
             return []
         moved, end = self.catalogue.sources, f"/{source}"
         came = {n for n in self._log.with_source(source, self.last) if n not in moved}
         now = {n for n, where in moved.items() if where == source or where.endswith(end)}
-        return [(n, self.assigned(n).source) for n in sorted(came | now) if self.catalogue.has_image(n)]
+        here = [n for n in sorted(came | now) if self.catalogue.has_image(n) or (empty and self.catalogue.is_empty(n))]
+        return [(n, self.seen(n).source) for n in here]

@@ -20,6 +20,7 @@ from firstsight.store.events import (
     Event,
     Forgotten,
     Founded,
+    FoundEmpty,
     Merged,
     Moved,
     Promoted,
@@ -187,17 +188,20 @@ def unsure(view: View, below: float, limit: int) -> tuple[list[Member], int]:
     return [member(view, number) for number in least.tolist()], int((open_ones & np.isnan(sure)).sum())
 
 
-def image_numbers(view: View, wanted: Sequence[str]) -> list[int]:
-    """Images as people name them: by number, by the file they came from, or by the end of its path."""
+def image_numbers(view: View, wanted: Sequence[str], empty: bool = False) -> list[int]:
+    """Images as people name them: by number, by the file they came from, or by the end of its path.
+
+    With `empty`, frames in which nothing was found, too.
+    """
     found: list[int] = []
     for each in wanted:
-        found += [int(each)] if each.isdecimal() and len(each) < 19 else _from_file(view, each)
+        found += [int(each)] if each.isdecimal() and len(each) < 19 else _from_file(view, each, empty)
     return found
 
 
-def _from_file(view: View, name: str) -> list[int]:
+def _from_file(view: View, name: str, empty: bool = False) -> list[int]:
     whole = os.path.abspath(name)  # noqa: PTH100 - Path.resolve would follow links
-    here = dict(view.with_source(as_text(whole)) or view.with_source(as_text(name)))
+    here = dict(view.with_source(as_text(whole), empty) or view.with_source(as_text(name), empty))
     if not here:
         also = category_or_none(view.catalogue, name)
         raise NotFound(f"there is no image {name}" + (f", but a category {also.name!r}" if also else ""), hint="show")
@@ -223,6 +227,8 @@ def describe(event: Event) -> str:
             by = {"person": before}.get(event.decided_by, near)
             source = event.source or "an image that is forgotten"
             return f"{source} -> {event.category}{f' (via {event.via})' if event.via else ''}{by}"
+        case FoundEmpty():
+            return f"{event.source or 'a frame that is forgotten'}: nothing in it"
         case Created():
             return f"{event.category} founded"
         case Founded():

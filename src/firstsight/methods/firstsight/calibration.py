@@ -22,6 +22,7 @@ from firstsight.methods.firstsight.miscount import Miscount
 from firstsight.methods.firstsight.number import counting_model
 from firstsight.methods.firstsight.outlook import Outlook
 from firstsight.methods.firstsight.prior import PRIOR, Prior
+from firstsight.methods.firstsight.splitting import rehearsed
 from firstsight.methods.firstsight.trial import Trial
 from firstsight.methods.simulation import random_thirds, simulated
 from firstsight.register.statistics import ENOUGH
@@ -42,6 +43,7 @@ class Calibration:
     weight: float | None = None  # of a known category in the simulation, if there was one
     counting: tuple[float, ...] = ()  # how found categories relate to true ones, as far as the simulation tells
     outlook: tuple[float, ...] = ()  # how well discovery went there
+    splitting: tuple[float, ...] = ()  # proposed splits that were right there, and all of them
 
     def concentration_with(self, counts: Labels) -> float:
         """The concentration where known categories have so many images.
@@ -102,6 +104,7 @@ class Tried:
             float(np.mean([_weight(trial.counts) for trial in self.trials])),
             tuple(counting_model(self.trials, self.concentration, generator).tolist()),
             () if outlook is None else outlook.values(),
+            rehearsed(self.trials, self.concentration),
         )
 
 
