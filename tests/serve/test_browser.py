@@ -10,11 +10,11 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs playwright")
 
+from browsers import PHONE, chromium, looking
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, FilePayload, Page, expect
 from served import asked, behind_a_socket, jpeg, running, sent
 
-from browsing import PHONE, chromium, looking
 from firstsight.model.folder import load_model
 from firstsight.model.model import Model
 from firstsight.serve.service import Service
@@ -167,7 +167,7 @@ def test_categories_are_found_while_one_types(full: Page) -> None:
     full.get_by_role("searchbox").fill("")
     full.get_by_text("tentative", exact=True).first.click()
     expect(full.locator(".bin")).to_have_count(2)
-    full.get_by_role("combobox").select_option("newest")
+    full.get_by_role("combobox").select_option("age")
     expect(full.locator(".bin .mark").first).to_have_text("new-3")
 
 

@@ -14,8 +14,6 @@ from firstsight.model.folder import load_model
 from firstsight.model.model import Model
 from firstsight.serve.service import Service
 from firstsight.serve.site import categories, category, stream
-from firstsight.serve.site.growth import growth
-from firstsight.serve.site.shelf import Shelf
 from webpage import Element, _Reader
 
 HOSTILE = "<b>x</b> \"'&{{7*7}}"
@@ -119,9 +117,10 @@ def test_founders_are_marked(full: TestClient) -> None:
 
 
 def test_categories_are_sorted_found_and_paged(full: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert names(read(full, "/categories?which=new")) == ["new-1", "new-2", "new-3"]
+    assert names(read(full, "/categories?which=new")) == ["new-1"]
+    assert names(read(full, "/categories")) == ["new-1", "new-2", "black", "new-3", "blue", "cyan", "green"]
     assert names(read(full, "/categories?which=tentative")) == ["new-2", "new-3"]
-    assert names(read(full, "/categories?which=new&order=newest")) == ["new-3", "new-2", "new-1"]
+    assert names(read(full, "/categories?q=new&order=age")) == ["new-3", "new-2", "new-1"]
     assert names(read(full, "/categories?which=known&order=name")) == ["black", "blue", "cyan", "green"]
     assert names(read(full, "/categories?q=EW-2")) == ["new-2"]
     assert "No category is called so" in read(full, "/categories?q=nothing").text
@@ -268,11 +267,8 @@ def test_whoever_may_only_read_has_no_buttons_for_more(model: Model, tmp_path: P
                 assert not [each for each in page if "data-upload" in each.attributes]
 
 
-def test_growth_is_counted_over_time(full: TestClient, service: Service) -> None:
-    sent(full, ("later.jpg", jpeg("yellow", 5)))
-    view = service.view()
-    found = growth(view, Shelf(view.catalogue))
-    assert found is not None
-    assert sum(found.images) == 8
-    assert sum(found.new) == 7
-    assert found.categories[-1] == 3
+def test_growth_is_drawn_over_time(full: TestClient) -> None:
+    sent(full, ("later.jpg", jpeg("yellow", 9)))
+    charts = [each["aria-label"] for each in read(full, "/overview").all("svg", "chart")]
+    assert charts[0].startswith("Categories found so far: 3 by the end")
+    assert charts[1] == "Images that arrived over time, 8 in all, 7 of them in discovered categories"

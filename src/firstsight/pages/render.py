@@ -39,7 +39,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "anchor": anchor, "breakable": breakable, "category_address": category_address, "counted": counted,
-        "data_uri": data_uri, "day": day, "digest": digest, "first_up": first_up,
+        "data_uri": data_uri, "day": day, "digest": digest, "first_up": first_up, "moment": moment,
     }  # fmt: skip
     ours = {name: files("firstsight.pages").joinpath("static", f"firstsight.{kind}") for name, kind in OURS.items()}
     made.globals |= {name: Markup(file.read_text(encoding="utf-8")) for name, file in ours.items()}  # so trusted
@@ -98,6 +98,15 @@ def first_up(text: str) -> str:
     'Nearest to Blue Morpho'
     """
     return text[:1].upper() + text[1:]
+
+
+def moment(time: str, other: str) -> str:
+    """A moment in ISO 8601 for people: the day or, where another is on the same day, the time.
+
+    >>> moment("2026-06-05T14:02:09Z", "2026-06-05T15:30:00Z"), moment("2026-06-05T14:02:09Z", "2026-07-01T15:30:00Z")
+    ('14:02 UTC', '5 June 2026')
+    """
+    return f"{time[11:16]} UTC" if time[:10] == other[:10] else day(time)
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -10,16 +10,16 @@ from urllib.parse import quote
 from firstsight.data.source import PACK
 from firstsight.evidence.words import day, how_sure
 from firstsight.pages.found import seen
-from firstsight.serve.site.shelf import UNSURE, Line
 from firstsight.serve.site.shown import Site
 from firstsight.store.authors import PERSON, RULE
+from firstsight.store.browse import SAMPLES, Entry, entry
 from firstsight.store.catalogue import Category
 from firstsight.store.events import Assigned
 from firstsight.store.originals import FORGOTTEN
 from firstsight.store.pictures import GONE, NOT_KEPT, UPLOAD, file_name
+from firstsight.store.table import UNSURE
 
 LARGE = 224  # pixels of a thumbnail: sharp where screens are fine
-SAMPLES = 4  # pictures of a category in a list
 
 
 @dataclass(frozen=True)
@@ -103,19 +103,23 @@ def picture(site: Site, number: int, event: Assigned) -> tuple[str | None, str]:
     return f"/api/images/{number}/thumbnail?side={LARGE}", ""
 
 
-def card(site: Site, line: Line, samples: Iterable[int]) -> Card:
-    category = line.category
-    times = [site.view.event(each).time for each in (line.first, line.last) if each is not None]
+def card_of(site: Site, category: Category, samples: int, but: Collection[int] = ()) -> Card:
+    """A category by what shows it best; images that are shown elsewhere are left out."""
+    found = entry(site.table, category, samples + len(but))
+    return card(site, replace(found, samples=tuple(each for each in found.samples if each not in but)[:samples]))
+
+
+def card(site: Site, found: Entry) -> Card:
     return Card(
-        id=category.id,
-        name=category.name,
-        kind=line.kind,
-        images=line.images,
-        placed=line.placed,
-        unsure=line.unsure,
-        seen=seen(times[0], times[-1]) if times else "",
-        tiles=tiles(site, samples),
-        support=() if line.images else support(site, category),
+        id=found.id,
+        name=found.name,
+        kind=found.kind,
+        images=found.images,
+        placed=found.placed,
+        unsure=found.unsure,
+        seen=seen(found.first_seen, found.last_seen),
+        tiles=tiles(site, found.samples),
+        support=() if found.images else support(site, site.view.catalogue.categories[found.id]),
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import quote, urlencode
 
 from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from firstsight.core.errors import BadRequest
-from firstsight.serve.site.cards import SAMPLES, Card, card
-from firstsight.serve.site.shelf import Order, Which, matching
+from firstsight.serve.site.cards import Card, card, card_of
 from firstsight.serve.site.shown import Site, TheSite, pages
+from firstsight.store import browse
 from firstsight.store.catalogue import Category
+from firstsight.store.table import Kind
 
 router = pages()
 
@@ -21,13 +23,14 @@ OFFERED = 12  # categories that are offered while one types
 SIDE_BY_SIDE = 8  # categories in a preview
 PICTURES = 9  # of each there
 
+Which: TypeAlias = Literal["all"] | Kind
 Text = Annotated[str, Query(max_length=200)]
 Page = Annotated[int, Query(ge=1, le=1_000_000)]
 
 
 @router.get("/categories")
 def categories(
-    site: TheSite, q: Text = "", which: Which = "all", order: Order = "size", page: Page = 1
+    site: TheSite, q: Text = "", which: Which = "all", order: browse.Sort = "size", page: Page = 1
 ) -> HTMLResponse:
     """A page of categories."""
     return site.page("categories", here="categories", **_asked(site, q, which, order, page))
@@ -35,7 +38,7 @@ def categories(
 
 @router.get("/parts/categories")
 def categories_part(
-    site: TheSite, q: Text = "", which: Which = "all", order: Order = "size", page: Page = 1
+    site: TheSite, q: Text = "", which: Which = "all", order: browse.Sort = "size", page: Page = 1
 ) -> HTMLResponse:
     """The list alone; the address of the page follows."""
     asked = _asked(site, q, which, order, page)
@@ -47,9 +50,8 @@ def categories_part(
 @router.get("/parts/find")
 def find_part(site: TheSite, q: Text = "") -> HTMLResponse:
     """Categories by the beginning of their names, while one types."""
-    found = matching(site.view.catalogue.live(), q, OFFERED)
-    sizes = site.shelf.sizes
-    return site.part("find", found=[(each, int(sizes[each.position])) for each in found])
+    found = matching(site.table.live, q, OFFERED)
+    return site.part("find", found=[(each, int(site.table.images[each.position])) for each in found])
 
 
 @router.get("/parts/merge")
@@ -58,7 +60,7 @@ def merge_part(site: TheSite, id: Annotated[list[str], Query(max_length=1000)]) 
     meant = list({(found := site.view.category(each)).id: found for each in id}.values())
     if not 2 <= len(meant) <= SIDE_BY_SIDE:
         raise BadRequest(f"{len(meant)} categories are chosen", f"choose 2 to {SIDE_BY_SIDE} to merge")
-    cards = [_card(site, each, PICTURES) for each in meant]
+    cards = [card_of(site, each, PICTURES) for each in meant]
     best = max(cards, key=lambda each: (each.kind == "known", each.images))
     return site.part("merge", cards=cards, ways=[_way(each, cards, each is best) for each in cards])
 
@@ -74,23 +76,30 @@ def _way(into: Card, cards: list[Card], best: bool) -> dict[str, Any]:
     }
 
 
-def _asked(site: Site, q: str, which: Which, order: Order, page: int) -> dict[str, Any]:
-    found = site.shelf.lines(which, order, q)
-    pages_there = max(1, -(-len(found) // PAGE))
-    page = min(page, pages_there)
+def _asked(site: Site, q: str, which: Which, order: browse.Sort, page: int) -> dict[str, Any]:
+    kind = None if which == "all" else which
+    found = browse.categories(site.view, kind, q, order, (page - 1) * PAGE, PAGE)
+    pages_there = max(1, -(-found.total // PAGE))
+    if page > pages_there:
+        return _asked(site, q, which, order, pages_there)
     said = {"q": q, "which": which, "order": order}
     kept = {name: value for name, value in said.items() if value not in ("", "all", "size")}
-    here = f"/categories?{urlencode({**kept, 'page': page})}".replace("?page=1", "").replace("&page=1", "")
+    here = {**kept, "page": page} if page > 1 else kept
     return {
         **said,
-        "cards": [_card(site, each) for each in found[(page - 1) * PAGE : page * PAGE]],
-        "total": len(found),
+        "cards": [card(site, each) for each in found.items],
+        "total": found.total,
         "page": page,
         "pages": pages_there,
-        "here_address": here,
+        "here_address": f"/categories?{urlencode(here)}" if here else "/categories",
         "query": urlencode(kept),
     }
 
 
-def _card(site: Site, category: Category, pictures: int = SAMPLES) -> Card:
-    return card(site, site.shelf.line(category), site.shelf.samples(category, pictures))
+def matching(categories: Sequence[Category], text: str, limit: int) -> list[Category]:
+    """Categories whose name or id begins with what was typed, then those that hold it."""
+    asked = text.casefold().strip()
+    named = [(c, c.name.casefold(), c.id.casefold()) for c in categories]
+    begins = [c for c, name, id in named if name.startswith(asked) or id.startswith(asked)]
+    holds = [c for c, name, id in named if asked in name and not (name.startswith(asked) or id.startswith(asked))]
+    return [*begins, *holds][:limit]

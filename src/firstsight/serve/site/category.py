@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from math import inf
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from fastapi import Query
 from fastapi.responses import HTMLResponse
+from numpy.typing import NDArray
 
 from firstsight.core.threads import one_thread
-from firstsight.serve.site.cards import Card, card, support, tiles
+from firstsight.serve.site.cards import Card, card_of, support, tiles
 from firstsight.serve.site.shown import Site, TheSite, pages
-from firstsight.serve.site.telling import Told, told
+from firstsight.serve.site.telling import told
+from firstsight.store.browse import history
 from firstsight.store.catalogue import Category
-from firstsight.store.views import touches
 
 router = pages()
 
@@ -24,7 +24,6 @@ MOST = 600  # images that are shown again after an edit
 NEAR = 4  # categories beside it
 STANDING = 50  # of its images, by which what is near is found
 EVENTS = 12  # of its history
-LOOKED_AT = 1000  # edits that are looked through for them
 
 Sorted: TypeAlias = Literal["oldest", "newest", "unsure"]
 
@@ -58,8 +57,17 @@ def images_part(
     return site.part("images", order=order, id=found.id, **_some(site, found, order, after, count))
 
 
+def _numbers(site: Site, found: Category, order: Sorted) -> NDArray[np.int64]:
+    """The numbers of its images, in this order; those that are not unsure stay by age."""
+    table = site.table
+    own = table.of(found.position)
+    if order == "unsure":
+        own = own[np.lexsort((own, np.where(table.is_unsure[own], table.sure[own], 1.0)))]
+    return table.numbers[own][::-1] if order == "newest" else table.numbers[own]
+
+
 def _some(site: Site, found: Category, order: Sorted, after: int, count: int) -> dict[str, Any]:
-    numbers = site.shelf.images(found, order)
+    numbers = _numbers(site, found, order)
     end = after + count
     return {
         "tiles": tiles(site, numbers[after:end].tolist()),
@@ -70,12 +78,12 @@ def _some(site: Site, found: Category, order: Sorted, after: int, count: int) ->
 
 def _about(site: Site, found: Category) -> dict[str, Any]:
     return {
-        "card": card(site, site.shelf.line(found), ()),
+        "card": card_of(site, found, 0),
         "id": found.id,
         "merged": [each for each in site.view.catalogue.parts(found.id) if each != found.id],
         "taught": support(site, found, 6),
         "near": _near(site, found),
-        "history": _history(site, found),
+        "history": [told(site.view, each) for each in history(site.view, found.id, EVENTS)],
     }
 
 
@@ -83,20 +91,10 @@ def _about(site: Site, found: Category) -> dict[str, Any]:
 def _near(site: Site, found: Category) -> list[Card]:
     """The categories whose centres are nearest to the middle of its images or, without any, to its own centre."""
     register, view = site.view.register, site.view
-    numbers = site.shelf.images(found)[-STANDING:].tolist()
+    numbers = _numbers(site, found, "newest")[:STANDING].tolist()
     features = [register.feature_from(view.assigned(each).feature) for each in numbers]
     centre = register.centre_of(np.stack(features)) if features else register.feature_from(found.centre)
     candidates = register.neighbours(centre, inf, 8 * NEAR)
     near = dict.fromkeys(view.catalogue.resolve(each.category) for each in candidates)
     others = [view.catalogue.categories[id] for id in near if id != found.id][:NEAR]
-    return [card(site, site.shelf.line(each), site.shelf.samples(each, 1)) for each in others]
-
-
-def _history(site: Site, found: Category) -> list[Told]:
-    """What people did to it, the latest first, and how it began."""
-    view, ids = site.view, site.view.catalogue.parts(found.id)
-    latest = (view.event(number) for number in islice(reversed(view.catalogue.edits), LOOKED_AT))
-    about = (each for each in latest if any(touches(each, id, None) for id in ids))
-    events = [told(view, each) for each in islice(about, EVENTS)]
-    began = found.founded
-    return [*events, told(view, view.event(began))] if began and all(e.event != began for e in events) else events
+    return [card_of(site, each, 1) for each in others]

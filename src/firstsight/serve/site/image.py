@@ -57,10 +57,9 @@ def _there(site: Site, number: int) -> None:
 
 def _beside(site: Site, number: int) -> tuple[int | None, int | None]:
     """The image that arrived before it, and the one after it."""
-    earlier = site.shelf.latest(number, 0, 1)
-    at = int(site.shelf.numbers.searchsorted(number, "right"))
-    later = int(site.shelf.numbers[at]) if at < len(site.shelf.numbers) else None
-    return (earlier[0] if earlier else None), later
+    numbers = site.table.numbers
+    at = int(numbers.searchsorted(number))
+    return (int(numbers[at - 1]) if at else None), (int(numbers[at + 1]) if at + 1 < len(numbers) else None)
 
 
 def _facts(each: Any) -> list[tuple[str, str]]:

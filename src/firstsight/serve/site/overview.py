@@ -11,12 +11,14 @@ from fastapi.responses import HTMLResponse
 
 from firstsight.core.number import LIKELY
 from firstsight.evidence.review_gains import gained
-from firstsight.serve.site.growth import growth
 from firstsight.serve.site.shown import Site, TheSite, pages
+from firstsight.store.browse import births, counts
 from firstsight.store.number import number_of_categories
+from firstsight.store.table import KINDS
 
 router = pages()
 
+BINS = 40  # stretches of time
 RECENT = 1000  # of the latest images, by which the share of new ones is told
 
 
@@ -33,31 +35,19 @@ def overview_part(site: TheSite) -> HTMLResponse:
 
 
 def _figures(site: Site) -> dict[str, Any]:
-    live = site.view.catalogue.live()
+    owners = site.table.owners[-RECENT:]
     return {
-        "images": len(site.shelf.numbers),
-        "known": sum(each.known for each in live),
-        "new": sum(not each.known for each in live),
+        "counts": counts(site.view),
         "number": number_of_categories(site.view),
         "likely": LIKELY,
-        "share": _share_of_new(site),
-        "recent": min(RECENT, len(site.shelf.numbers)),
+        "share": None if not len(owners) else float((site.table.kinds[owners] != KINDS.index("known")).mean()),
+        "recent": len(owners),
         "said": gained(site.view),
-        "growth": growth(site.view, site.shelf),
+        "growth": births(site.view, BINS),
         "state": _state(site),
         "waiting": site.service.worker.waiting,
         "queue": site.service.settings.queue,
     }
-
-
-def _share_of_new(site: Site) -> float | None:
-    """Of the latest images, the share that is in discovered categories."""
-    owners = site.shelf.owners[-RECENT:].tolist()
-    if not owners:
-        return None
-    catalogue = site.view.catalogue
-    known = {category.position for category in catalogue.live() if category.known}
-    return sum(owner not in known for owner in owners) / len(owners)
 
 
 def _state(site: Site) -> list[tuple[str, str]]:

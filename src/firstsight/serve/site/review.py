@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from firstsight.evidence.review import Act, Item, Review, expected, worth_stopping
 from firstsight.evidence.review_gains import gained
-from firstsight.serve.site.cards import Card, Tile, card, tiles
+from firstsight.serve.site.cards import Card, Tile, card_of, tiles
 from firstsight.serve.site.finding import Finder
 from firstsight.serve.site.shown import Site, TheSite, pages
 
@@ -74,7 +74,7 @@ def _next(site: Site, request: Request, skipped: Any) -> dict[str, Any]:
         "clicks": CLICKS,
         "gained": gained(site.view).sentence,
         "skipped": len(skipped),
-        "images": len(site.shelf.numbers),
+        "images": len(site.table.numbers),
     }
 
 
@@ -96,9 +96,7 @@ def _some(site: Site, words: str, images: tuple[int, ...]) -> Pane:
 
 
 def _category(site: Site, id: str, count: int, but: tuple[int, ...] = ()) -> Pane:
-    category = site.view.catalogue.categories[id]
-    samples = [each for each in site.shelf.samples(category, count + len(but)) if each not in but][:count]
-    made = card(site, site.shelf.line(category), samples)
+    made = card_of(site, site.view.catalogue.categories[id], count, but)
     return Pane("", made, made.images, made.tiles)
 
 

@@ -18,9 +18,9 @@ from firstsight.serve.problems import problem
 from firstsight.serve.routes import the_caller, the_service
 from firstsight.serve.security import Caller
 from firstsight.serve.service import Service
-from firstsight.serve.site.shelf import Shelf
 from firstsight.serve.site.telling import last_edit
 from firstsight.store.originals import Originals
+from firstsight.store.table import Table, table
 from firstsight.store.view import View
 
 
@@ -36,9 +36,9 @@ class Site:
         return self.service.view()
 
     @cached_property
-    def shelf(self) -> Shelf:
-        """Its categories and images, to be listed."""
-        return Shelf(self.view.catalogue)
+    def table(self) -> Table:
+        """Its categories and images as columns."""
+        return table(self.view)
 
     @cached_property
     def originals(self) -> Originals:
