@@ -156,7 +156,7 @@ def latency(model: Model, paths: list[Path], folder: Path, figures: dict[str, An
             times.append(time.perf_counter())
             group = discoverer._with_feature(prepared)
             times.append(time.perf_counter())
-            discoverer._discover(group)
+            discoverer.decide(group)
             times.append(time.perf_counter())
             if number >= 5:
                 for name, took in zip(names, [*np.diff(times), times[-1] - times[0]], strict=True):

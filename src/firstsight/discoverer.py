@@ -1,7 +1,8 @@
 """The discoverer: a model and a register joined, kept in a store if there is one. Two verbs for the world to use.
 
 `predict_*` never changes anything; `discover_*` records. The `*_many` twins give what the loop would give. `teach` adds
-images that somebody labelled.
+images that somebody labelled. `prepare`, `encode` and then `match` or `decide` are the steps of all of them, for
+whoever runs them in threads of its own, as a service does.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from firstsight.data.features import is_feature, read_feature
 from firstsight.data.images import ImageLike, describe, read
 from firstsight.data.metadata import sighting_of
 from firstsight.encode.many import group_size
-from firstsight.register.together import decide
+from firstsight.register.together import decide as decide_together
 from firstsight.store.store import Arrival, Store
 
 Given: TypeAlias = ImageLike  # an image, or a feature somebody has already: an array of one dimension
@@ -52,6 +53,7 @@ class Prepared(NamedTuple):
     given: NDArray[np.float32] | None = None  # a feature, as it came
     sighting: Sighting = NOTHING
     feature: Any = None  # as the register compares it
+    key: str = ""  # of its sending, see `Arrival`
 
 
 PreparedOrError: TypeAlias = Prepared | ImageError
@@ -127,7 +129,7 @@ class Discoverer:
 
     def predict_one(self, image: Given) -> Assignment:
         """What this image is; `category` is None where it would found a new one. Changes nothing."""
-        return self._predict(self._with_feature(self._preparing(once=False)(image)))[0]
+        return self.match(self._with_feature(self._preparing(once=False)(image)))[0]
 
     def discover_one(self, image: Given, source: str | None = None) -> Assignment:
         """What this image is, a new category registered on the spot if it fits none; kept before this returns.
@@ -136,7 +138,7 @@ class Discoverer:
         """
         prepared = self._preparing(self.once)(image)
         named = prepared if source is None else prepared._replace(source=source)
-        return self._discover(self._with_feature(named))[0]
+        return self.decide(self._with_feature(named))[0]
 
     @overload
     def predict_many(self, images: Iterable[Given], errors: Literal["raise"] = "raise") -> Answers: ...
@@ -144,7 +146,7 @@ class Discoverer:
     def predict_many(self, images: Iterable[Given], errors: Literal["yield"]) -> AnswersOrErrors: ...
     def predict_many(self, images: Iterable[Given], errors: str = "raise") -> AnswersOrErrors:
         """`predict_one` of every image, in groups. A bad image is raised, or yielded as its error in its place."""
-        return self._many(_several(images, errors), errors, self._predict, once=False)
+        return self._many(_several(images, errors), errors, self.match, once=False)
 
     @overload
     def discover_many(self, images: Iterable[Given], errors: Literal["raise"] = "raise") -> Answers: ...
@@ -152,7 +154,7 @@ class Discoverer:
     def discover_many(self, images: Iterable[Given], errors: Literal["yield"]) -> AnswersOrErrors: ...
     def discover_many(self, images: Iterable[Given], errors: str = "raise") -> AnswersOrErrors:
         """`discover_one` of every image, likewise. A group is kept before the first of its answers is given."""
-        return self._many(_several(images, errors), errors, self._discover, self.once)
+        return self._many(_several(images, errors), errors, self.decide, self.once)
 
     def _many(self, images: Iterable[Given], errors: str, decide: Decide, once: bool) -> AnswersOrErrors:
         """Images are read and encoded a little ahead, each in its own time, and decided in groups, in turn."""
@@ -174,7 +176,7 @@ class Discoverer:
         size = group_size(self.model)
         prepared = ahead(or_error(self._preparing(once)), images, window=2 * size)
         groups = iter(lambda: list(islice(prepared, size)), [])
-        return ahead(self._with_features, groups, window=2, workers=1)
+        return ahead(self.encode, groups, window=2, workers=1)
 
     def teach(self, images: Iterable[Given], labels: Sequence[str], by: str | None = None) -> list[Assignment]:
         """Add labelled images to known or new categories, all or none, without fitting anew; how each stands then.
@@ -194,19 +196,25 @@ class Discoverer:
         view = self.store.view()
         return [view.named(view.assignment(view.with_content(each.content)[-1])) for each in good]
 
+    def prepare(self, image: Given) -> Prepared:
+        """An image ready to be encoded; threads may do this. ImageError where it cannot be used."""
+        return self._preparing(self.once)(image)
+
     @one_thread()
-    def _predict(self, group: list[Prepared]) -> list[Assignment]:
+    def match(self, group: list[Prepared]) -> list[Assignment]:
+        """What each of these is, which have their features. Changes nothing."""
         if self.store is None:
             return [self._own.match(each.feature) for each in group]
         return [self.store.match(each.feature, each.content) for each in group]
 
     @one_thread()
-    def _discover(self, group: list[Prepared]) -> Sequence[Assignment]:
+    def decide(self, group: list[Prepared]) -> Sequence[Assignment]:
+        """What each of these is, in turn, and kept before this returns; one caller at a time."""
         if self.store is None:
             if self.bursts is None:
                 return self._own.assign_many(np.stack([each.feature for each in group]))
             bursts = ([group[i].feature for i in unit] for unit in runs(group, self._of_one_burst))
-            return [answer for features in bursts for answer in decide(self._own, features).answers]
+            return [answer for features in bursts for answer in decide_together(self._own, features).answers]
         known = [self.store.recognise(each.content, each.source) if each.feature is None else None for each in group]
         fresh = [each for each, answer in zip(group, known, strict=True) if answer is None]
         if undone := [self.model.prepare(each.picture) for each in fresh if each.feature is None]:
@@ -227,7 +235,7 @@ class Discoverer:
                 if not self.metadata:
                     told = Sighting(box=told.box, detected=told.detected, withheld=True)
                 burst = number if len(unit) > 1 else None
-                arrivals.append(Arrival(each.source, each.content, each.feature, told, burst))
+                arrivals.append(Arrival(each.source, each.content, each.feature, told, burst, each.key))
         return arrivals
 
     def _of_one_burst(self, one: PreparedOrError, other: PreparedOrError) -> bool:
@@ -254,13 +262,13 @@ class Discoverer:
 
     def _with_feature(self, prepared: Prepared) -> list[Prepared]:
         """A group of one, with its feature; ImageError where it can have none."""
-        (each,) = self._with_features([prepared])
+        (each,) = self.encode([prepared])
         if isinstance(each, ImageError):
             raise each
         return [each]
 
-    def _with_features(self, group: Sequence[PreparedOrError]) -> list[PreparedOrError]:
-        """A group with the features of those that have none yet; their pixels are let go of."""
+    def encode(self, group: Sequence[PreparedOrError]) -> list[PreparedOrError]:
+        """A group with the features of those that have none yet, made together; their pixels are let go of."""
         seen = [each.pixels for each in group if isinstance(each, Prepared) and each.pixels is not None]
         encoded = iter(self.model.transform(self.model.encode(seen)) if seen else ())
         ready: list[PreparedOrError] = []

@@ -17,9 +17,9 @@ from PIL import Image
 from test_categories import categories, discover, listed
 from test_commands import firstsight, refused
 
-from firstsight.cli import arriving
-from firstsight.cli.arriving import watched
+from firstsight.data import watching
 from firstsight.data.folder import walk
+from firstsight.data.watching import watched
 from photographs import HAARLEM, photograph
 from swatches import COLOURS
 
@@ -119,7 +119,7 @@ def test_watching_ends_by_an_interrupt_with_everything_kept(
     def interrupt(seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(arriving.watched, "__defaults__", (interrupt,))
+    monkeypatch.setattr(watching.watched, "__defaults__", (interrupt,))
     command = ("discover", sure_model, "--watch", folder, "--register", path, "--device", "cpu")
     for _ in range(2):  # the second time they are there already
         result = firstsight(*command)

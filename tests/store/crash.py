@@ -3,8 +3,9 @@
     uv run python tests/store/crash.py 200
 
 A child discovers and edits, and says on a pipe what was acknowledged to it; the parent kills it with SIGKILL. After
-every kill the file must open, hold every acknowledged event as it was acknowledged, hold no image twice, and its
-register must answer as one replayed from the first event. No torch is imported.
+every kill the file must open, hold every acknowledged event as it was acknowledged, hold no image twice, though many
+are sent again under their keys, and its register must answer as one replayed from the first event. No torch is
+imported.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import signal
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from tiny_store import BITS, KINDS, MODEL, Kind, arrival, feature, fresh
@@ -24,7 +26,7 @@ from tiny_store import BITS, KINDS, MODEL, Kind, arrival, feature, fresh
 from firstsight.core.errors import FirstsightError
 from firstsight.store import store as store_module
 from firstsight.store.events import Assigned, to_columns
-from firstsight.store.store import Store
+from firstsight.store.store import Arrival, Store
 
 
 def main(kills: int, kind: Kind, seed: int = 0) -> None:
@@ -74,16 +76,21 @@ def work(path: Path, kind: Kind, seed: int, pipe: int) -> None:
         before = store.view().last
         try:
             if rng.random() < 0.6:
-                values = [rng.randrange(1 << BITS) for _ in range(rng.randint(1, 5))]
-                group = [arrival(value, f"{seed}-{count + i}", kind) for i, value in enumerate(values)]
-                count += len(group)
-                store.record(group, MODEL)
+                names = [f"{seed}-{count + i}" for i in range(rng.randint(1, 5))]
+                count += len(names)
+                names += [f"{rng.randint(max(0, seed - 1), seed)}-{rng.randrange(count)}" for _ in range(2)]
+                store.record([sent(name, kind) for name in rng.sample(names, len(names))], MODEL)
             else:
                 edit(store, rng)
         except FirstsightError:
             continue  # an edit that is not possible now
         lines = [(each.number, fingerprint(store, each.number)) for each in store.view().events(before)]
         os.write(pipe, json.dumps(lines).encode() + b"\n")
+
+
+def sent(name: str, kind: Kind) -> Arrival:
+    """An image whose name says what it shows, by itself or again."""
+    return replace(arrival(hashlib.sha256(name.encode()).digest()[0], name, kind), key=name)
 
 
 def edit(store: Store, rng: random.Random) -> None:

@@ -1,10 +1,9 @@
-"""Where the images of `firstsight discover` come from: files, folders, a list on standard input, a folder watched."""
+"""Where the images of `firstsight discover` come from: files, folders, a list on standard input."""
 
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from firstsight.store.store import Store
 
 STDIN = Path("-")
-EVERY = 2.0  # seconds between two looks at a folder that is watched
 
 
 def named(paths: list[Path]) -> list[Path]:
@@ -56,33 +54,3 @@ def refuse_if_held(store: Store, images: Iterable[ImageLike]) -> None:
             f"{what} in {store.name} already; nothing was recorded",
             "--once recognises them and counts none again, --again counts them once more",
         )
-
-
-def watched(folder: Path, pause: Callable[[float], object] = time.sleep) -> Iterator[list[Path]]:
-    """The image files that come into a folder, as they come, those that are there first; it never ends by itself.
-
-    A file is given when it has stayed the same from one look to the next, so that none is read half written, and
-    again when it is changed.
-    """
-    from firstsight.data.folder import walk
-
-    before: dict[Path, tuple[int, int]] = {}
-    given: dict[Path, tuple[int, int]] = {}
-    while True:
-        there = {path: state for path in walk(folder) if (state := _state(path)) is not None}
-        old = time.time_ns() - EVERY * 1e9
-        ready = [path for path, state in there.items() if state == before.get(path) or state[1] < old]
-        fresh = [path for path in ready if given.get(path) != there[path]]
-        given = {path: state for path, state in given.items() if path in there} | {path: there[path] for path in fresh}
-        if fresh:
-            yield fresh
-        before = there
-        pause(EVERY)
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:  # gone since it was listed
-        return None
-    return found.st_size, found.st_mtime_ns

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 import typer
 
 from firstsight.cli.answers import Tally, metadata_warnings
-from firstsight.cli.arriving import named, refuse_if_held, watched
+from firstsight.cli.arriving import named, refuse_if_held
 from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, say
 from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
 from firstsight.cli.units import seconds
@@ -98,6 +98,7 @@ def discover(
     sources = named([*(images or []), *([] if watch is None else [watch])])
     from firstsight.data.boxes import read_boxes
     from firstsight.data.source import find_images
+    from firstsight.data.watching import watched
     from firstsight.discoverer import Discoverer
     from firstsight.model.folder import load_model
     from firstsight.store.store import Store

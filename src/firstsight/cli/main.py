@@ -25,6 +25,7 @@ from firstsight.cli.methods import methods
 from firstsight.cli.options import SettingsCommand
 from firstsight.cli.pack import pack
 from firstsight.cli.reproduce import reproduce
+from firstsight.cli.serve import serve
 from firstsight.core.errors import DiskError, FirstsightError
 
 INTERRUPTED = 130
@@ -56,7 +57,7 @@ def root(
     pass
 
 
-for command in (demo, fit, discover, explain, gallery, evaluate, pack, benchmark, reproduce, methods, doctor):
+for command in (demo, fit, discover, serve, explain, gallery, evaluate, pack, benchmark, reproduce, methods, doctor):
     shape = SettingsCommand if command in (fit, benchmark, reproduce) else None
     app.command(name=command.__name__, help=command.__doc__, cls=shape)(command)
 app.add_typer(categories, name="categories")

@@ -34,7 +34,8 @@ class Assigned(Signed):
     `encoder` the entry of the log that says which model, preprocess version, device and precision made the feature.
     `confidence` is how probable the rule held the answer to be, where it could tell. `lesson` is whether its category
     learned from it, in a register that learns. A radius without end is infinite here, and null in JSON. The rest is
-    what the image told of itself, see `Sighting`. One that was forgotten has neither source nor content.
+    what the image told of itself, see `Sighting`. `key` is what its sender calls the sending: sent with it
+    again, it counts nothing. One that was forgotten has no source, content or key.
     """
 
     source: str
@@ -58,6 +59,7 @@ class Assigned(Signed):
     box: tuple[float, ...] = ()
     detected: float | None = None
     withheld: bool = False
+    key: str = ""
     by: str = field(default="rule", kw_only=True)
 
     @property
@@ -84,6 +86,7 @@ class Assigned(Signed):
         feature: bytes,
         content: bytes,
         sighting: Sighting = NOTHING,
+        key: str = "",
     ) -> Assigned:
         assert answer.category is not None, "only a pure match answers without a category"
         other = answer.runner_up
@@ -101,6 +104,7 @@ class Assigned(Signed):
             content=content,
             confidence=answer.confidence,
             lesson=answer.lesson,
+            key=key,
             **{name: getattr(sighting, name) for name in KEPT},
         )
 

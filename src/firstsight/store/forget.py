@@ -30,7 +30,7 @@ Checksum = Callable[..., int]
 
 def emptied(event: Assigned) -> Assigned:
     """The event of an image without anything that tells of it."""
-    return replace(event, source="", content=b"", **{name: getattr(NOTHING, name) for name in KEPT})
+    return replace(event, source="", content=b"", key="", **{name: getattr(NOTHING, name) for name in KEPT})
 
 
 def without_places(event: Relocated, images: Container[int]) -> Relocated:

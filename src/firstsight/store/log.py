@@ -83,6 +83,10 @@ class Log(Protocol):
         """The images from this source or from a path that ends with it, oldest first."""
         ...
 
+    def keyed(self, key: str) -> int | None:
+        """The image that came with this key; None where none did, or it was forgotten."""
+        ...
+
     def forget(self, images: Sequence[int]) -> Recorded | None:
         """Remove what tells of images for good, and append a mark; none where all were forgotten already."""
         ...

@@ -26,6 +26,7 @@ class MemoryLog:
         self.header = json.loads(json.dumps(header))
         self._events: list[Recorded] = []
         self._turn = RLock()
+        self._keys: dict[str, int] = {}  # images by the key they came with
         self._encoders: dict[str, int] = {}
         self._snapshot: Snapshot | None = None
 
@@ -38,6 +39,7 @@ class MemoryLog:
             if len(self._events) != after:
                 raise Grown(f"{self.name} has grown meanwhile", "try again")
             self._events += recorded  # at once: whoever reads sees all of them or none
+            self._keys |= {e.event.key: e.number for e in recorded if isinstance(e.event, Assigned) and e.event.key}
         return recorded
 
     def read(self, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
@@ -59,11 +61,15 @@ class MemoryLog:
         images = ((each.number, each.event) for each in self.read(0, upto))
         return [n for n, e in images if isinstance(e, Assigned) and (e.source == source or e.source.endswith(ends))]
 
+    def keyed(self, key: str) -> int | None:
+        return self._keys.get(key)
+
     def forget(self, images: Sequence[int]) -> Recorded | None:
         with self._turn:
             left = forget.left(forget.to_forget(self, images))
             for each in left:
                 assert isinstance(each.event, Assigned)
+                self._keys.pop(each.event.key, None)
                 self._events[each.number - 1] = replace(each, event=forget.emptied(each.event))
             gone = {each.number for each in left}
             for at, each in enumerate(self._events):

@@ -9,9 +9,11 @@ from firstsight._version import __version__
 from firstsight.core.errors import Damaged, Incompatible
 
 APPLICATION = 0x46535247  # "FSRG": tells a register's file from any other database
-FORMAT = 3
+FORMAT = 4
+KEY = "json_extract(body, '$.key')"  # of an image, and
+KEYED = f"kind = 'Assigned' AND {KEY} IS NOT NULL"  # the images that have one
 
-TABLES = """
+TABLES = f"""
 CREATE TABLE header (key TEXT PRIMARY KEY, value TEXT NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE encoders (id INTEGER PRIMARY KEY, description TEXT NOT NULL UNIQUE, crc INTEGER NOT NULL);
 CREATE TABLE events (
@@ -23,6 +25,7 @@ CREATE TABLE events (
     content BLOB,                -- SHA-256 of the image
     crc INTEGER NOT NULL         -- CRC-32 of this event, continuing that of the one before
 );
+CREATE INDEX keys ON events ({KEY}) WHERE {KEYED};  -- it follows events by itself, also as they are forgotten
 CREATE TABLE snapshots (number INTEGER PRIMARY KEY, crc INTEGER NOT NULL, digest BLOB NOT NULL, body BLOB NOT NULL);
 CREATE TRIGGER events_are_never_changed BEFORE UPDATE ON events
     BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;

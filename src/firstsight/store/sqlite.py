@@ -225,6 +225,10 @@ class SqliteLog:
         found = self._ask(query, {"last": upto, "source": source, "end": end, "size": len(end)})
         return [number for (number,) in found]
 
+    def keyed(self, key: str) -> int | None:
+        found = self._ask(f"SELECT number FROM events WHERE {schema.KEYED} AND {schema.KEY} = ? LIMIT 1", (key,))
+        return found[0][0] if found else None
+
     def encoders(self) -> dict[int, dict[str, Any]]:
         entries = self._ask("SELECT id, description, crc FROM encoders")
         for id, text, crc in entries:

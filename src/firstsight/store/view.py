@@ -71,6 +71,19 @@ class View:
         number = max(here, key=lambda n: (self.assigned(n).source == source, self.catalogue.placed(n), n))
         return self.named(replace(self.assignment(number), decided_by="record"))
 
+    def keyed(self, key: str) -> int | None:
+        """The image that came with this key, also one that was undone or discarded since."""
+        number = self._log.keyed(key) if key else None
+        return None if number is None or number > self.last else number
+
+    def retried(self, key: str) -> Assignment | None:
+        """The answer to what came with this key before: as it stands or, where it was undone, as it stood."""
+        if (number := self.keyed(key)) is None:
+            return None
+        if self.catalogue.is_discarded(number):
+            return self._nothing(number)
+        return self.named(replace(self.assignment(number), decided_by="record"))
+
     def assignment(self, number: int) -> Assignment:
         """An image as it stands: in the category it is in now, with what was measured unless it was moved since."""
         event, home = self.assigned(number), self.catalogue.home(number)
@@ -107,7 +120,10 @@ class View:
         here = [n for n in found if self.catalogue.is_discarded(n) and self.assigned(n).content == content]
         if not here:
             return None
-        return Assignment(None, False, False, None, self.radius, None, image=here[-1], decided_by="discarded")
+        return self._nothing(here[-1])
+
+    def _nothing(self, number: int) -> Assignment:
+        return Assignment(None, False, False, None, self.radius, None, image=number, decided_by="discarded")
 
     def placed_before(self, content: bytes) -> Assignment | None:
         """The answer to an image that a person placed before, if one did."""

@@ -1,0 +1,1 @@
+"""What programs ask: one router per file, all under /api."""

@@ -1,0 +1,139 @@
+"""Images and features to be answered: discover records, predict does not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.datastructures import UploadFile
+
+from firstsight.core.errors import BadRequest, FirstsightError
+from firstsight.discoverer import Given
+from firstsight.serve.problems import Refused, problem
+from firstsight.serve.routes import Editor, TheService
+from firstsight.serve.schemas import Answer, Answered, Answers, FeaturesIn, Problem
+from firstsight.serve.service import Service
+from firstsight.serve.uploads import Upload, features_from, features_of, plain
+from firstsight.serve.worker import Answer as Coming
+from firstsight.store.view import View
+
+router = APIRouter(prefix="/api", tags=["answering"])
+
+IMAGE: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
+SEVERAL = {"type": "array", "items": {"type": "string", "format": "binary"}}
+IMAGES_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "One image as it is, or several as the fields `images` of a form.",
+        "content": {
+            "multipart/form-data": {
+                "schema": {"type": "object", "properties": {"images": SEVERAL}, "required": ["images"]}
+            },
+            "image/*": IMAGE,
+            "application/octet-stream": IMAGE,
+        },
+    }
+}
+FEATURES_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "Features as JSON, or the file of an array (.npy), one feature a line.",
+        "content": {
+            "application/json": {"schema": FeaturesIn.model_json_schema()},
+            "application/octet-stream": IMAGE,
+        },
+    }
+}
+Key = Annotated[
+    str, Header(alias="Idempotency-Key", max_length=200, description="A request sent again with its key counts once.")
+]
+Once = Annotated[bool, Query(description="Recognise images the register holds, and do not count them again.")]
+Name = Annotated[str | None, Query(description="What one image is called.", max_length=1000)]
+
+
+@router.post("/discover", operation_id="discover", openapi_extra=IMAGES_BODY)
+async def discover(
+    request: Request, service: TheService, by: Editor, once: Once = False, name: Name = None, key: Key = ""
+) -> Answers:
+    """Tell what images show, and keep the answers: known, discovered earlier, or new."""
+    images, alone = await _images(request, service, name)
+    return await _answers(service, images, service.discover(images, once, _own(key, by)), alone)
+
+
+@router.post("/predict", operation_id="predict", openapi_extra=IMAGES_BODY)
+async def predict(request: Request, service: TheService, name: Name = None) -> Answers:
+    """Tell what images show; nothing is recorded."""
+    images, alone = await _images(request, service, name)
+    return await _answers(service, images, service.predict(images), alone)
+
+
+@router.post("/discover/features", operation_id="discover_features", openapi_extra=FEATURES_BODY)
+async def discover_features(
+    request: Request, service: TheService, by: Editor, once: Once = False, key: Key = ""
+) -> Answers:
+    """Tell what features show that somebody has already, and keep the answers."""
+    features = await _features(request, service)
+    return await _answers(service, features, service.discover(features, once, _own(key, by)))
+
+
+@router.post("/predict/features", operation_id="predict_features", openapi_extra=FEATURES_BODY)
+async def predict_features(request: Request, service: TheService) -> Answers:
+    """Tell what features show; nothing is recorded."""
+    features = await _features(request, service)
+    return await _answers(service, features, service.predict(features))
+
+
+def _own(key: str, by: str | None) -> str:
+    """A key of this caller: another's is another."""
+    return f"{by or ''}/{key}" if key else ""
+
+
+async def _images(request: Request, service: Service, name: str | None) -> tuple[list[Given], bool]:
+    """The images of a request, and whether it is one without a form."""
+    settings = service.settings
+    if not request.headers.get("Content-Type", "").startswith("multipart/form-data"):
+        return [_upload(service, name, await request.body())], True
+    async with request.form(max_files=settings.images_a_request, max_fields=10) as form:
+        files = [each for each in form.getlist("images") if isinstance(each, UploadFile)]
+        if not files:
+            raise BadRequest("there is no image", "send files as the field images")
+        return [_upload(service, each.filename, await each.read()) for each in files], False
+
+
+def _upload(service: Service, name: str | None, content: bytes) -> Given:
+    largest = service.settings.largest_image
+    if not content:
+        raise BadRequest("there is no image", "send one as the body, or several as a form's field images")
+    if len(content) > largest:
+        raise Refused(413, f"{plain(name)} has {len(content):,} bytes; an image may have {largest:,}")
+    return Upload(plain(name), content)
+
+
+async def _features(request: Request, service: Service) -> Sequence[Given]:
+    content = await request.body()
+    if request.headers.get("Content-Type", "").startswith("application/json"):
+        found = features_of(FeaturesIn.model_validate_json(content).features)
+    else:
+        found = features_from(content)
+    if not 0 < len(found) <= service.settings.images_a_request:
+        raise BadRequest(f"there are {len(found)} features", f"send 1 to {service.settings.images_a_request} at a time")
+    return found
+
+
+async def _answers(service: Service, given: Sequence[Given], coming: Sequence[Coming], alone: bool = False) -> Answers:
+    """Whatever came of each; a single image's error is the request's."""
+    done = await asyncio.gather(*map(asyncio.wrap_future, coming), return_exceptions=True)
+    if alone and isinstance(done[0], BaseException):
+        raise done[0]
+    return Answers(answers=[_answered(each, what, service.view()) for each, what in zip(given, done, strict=True)])
+
+
+def _answered(given: Given, what: object, view: View) -> Answered:
+    source = str(given) if isinstance(given, Upload) else "feature"
+    if isinstance(what, Exception):
+        if not isinstance(what, FirstsightError):
+            raise what
+        return Answered(source=source, problem=Problem(**problem(what)))
+    return Answered(source=source, answer=Answer.of(what))  # type: ignore[arg-type]

@@ -1,0 +1,40 @@
+"""The app: routers, errors, and the gate around them."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+
+from firstsight._version import __version__
+from firstsight.serve import problems
+from firstsight.serve.api import answering, events, operating
+from firstsight.serve.gate import Gate
+from firstsight.serve.schemas import Problem
+from firstsight.serve.security import Guard
+from firstsight.serve.service import Service
+
+API = (answering, events, operating)
+SITE = ()
+
+
+def create_app(service: Service) -> FastAPI:
+    """Everything over HTTP, for a service that is running."""
+    app = FastAPI(
+        title="Firstsight",
+        version=__version__,
+        description="For every image the moment it arrives: a known category, one discovered earlier, or a new one.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # they fetch scripts from elsewhere
+        redoc_url=None,
+        responses={"default": {"model": Problem, "description": "What was wrong, as problem+json."}},
+    )
+    app.state.service = service
+    app.state.guard = Guard(service.settings)
+    problems.install(app)
+    for module in (*API, *SITE):
+        app.include_router(module.router)
+    app.mount("/static", StaticFiles(directory=str(files("firstsight.pages").joinpath("static"))), name="static")
+    app.add_middleware(Gate, guard=app.state.guard, settings=service.settings)
+    return app

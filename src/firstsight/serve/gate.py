@@ -1,0 +1,86 @@
+"""What every request passes before a route sees it: who asks, how much they send, how slowly."""
+
+from __future__ import annotations
+
+import asyncio
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from firstsight.serve.problems import Refused, as_response
+from firstsight.serve.security import COOKIE, HEADERS, Guard
+from firstsight.serve.settings import ServeSettings
+
+
+class Gate:
+    """Around the whole app."""
+
+    def __init__(self, app: ASGIApp, guard: Guard, settings: ServeSettings) -> None:
+        self.app, self.guard, self.settings = app, guard, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                out = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    out.setdefault(name, value)
+                if scope["path"].startswith("/static/"):
+                    out.setdefault("Cache-Control", "public, max-age=300")
+                else:
+                    out.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        try:
+            scope.setdefault("state", {})["caller"] = self.guard.admit(
+                scope["method"], scope["path"], headers, _cookie(headers)
+            )
+            length = headers.get("Content-Length", "")
+            if length.isdecimal() and int(length) > self.settings.largest_request:
+                raise self._too_large()
+        except Refused as refused:
+            response = as_response(refused)
+            if refused.status == 401 and "text/html" in headers.get("Accept", ""):
+                response = RedirectResponse("/sign-in", 303)
+            await response(scope, receive, send_safely)
+            return
+        await self.app(scope, self._limited(receive), send_safely)
+
+    def _limited(self, receive: Receive) -> Receive:
+        """The body, as long as it comes and does not grow beyond what one request may be."""
+        total, whole = 0, False
+
+        async def limited() -> Message:
+            nonlocal total, whole
+            if whole:  # what is left is that the client goes away, which may take its time
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), self.settings.patience)
+            except TimeoutError:
+                raise Refused(408, f"nothing came for {self.settings.patience:g} s", "send it again") from None
+            if message["type"] == "http.request":
+                total += len(message.get("body", b""))
+                whole = not message.get("more_body", False)
+            if total > self.settings.largest_request:
+                raise self._too_large()
+            return message
+
+        return limited
+
+    def _too_large(self) -> Refused:
+        megabytes = self.settings.largest_request // 1_000_000
+        return Refused(413, f"a request may have {megabytes} MB", "send fewer images at a time")
+
+
+def _cookie(headers: Headers) -> str | None:
+    try:
+        found = SimpleCookie(headers.get("Cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return None if found is None else found.value
