@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from firstsight.core.codes import pack
 from firstsight.evidence.layout import FINEST, Floats, Layout, fit, points_of, sample
@@ -17,7 +19,7 @@ from firstsight.register.statistics import Spread, StatisticsRegister
 CATEGORIES, EACH, WIDTH = 6, 20, 80
 
 
-def world(seed: int, each: int = EACH) -> tuple[Floats, Floats]:
+def world(seed: int, each: int = EACH) -> tuple[Floats, NDArray[Any]]:
     """Points of six categories that lie well apart, and which each is of."""
     centres = 20 * np.random.default_rng(0).standard_normal((CATEGORIES, WIDTH))
     labels = np.repeat(np.arange(CATEGORIES), each)
@@ -30,7 +32,9 @@ def laid_out() -> Layout:
     return fit(10 * np.arange(1, len(points) + 1), points)
 
 
-def nearest_are_alike(places: Floats, labels: Floats, others: Floats, their_labels: Floats) -> float:
+def nearest_are_alike(
+    places: NDArray[Any], labels: NDArray[Any], others: NDArray[Any], their_labels: NDArray[Any]
+) -> float:
     apart = np.square(places[:, None].astype(float) - others[None]).sum(axis=-1)
     return float((their_labels[apart.argmin(axis=1)] == labels).mean())
 

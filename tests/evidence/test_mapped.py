@@ -186,3 +186,28 @@ def test_nothing_changed_is_told_as_nothing() -> None:
     assert placed is not None
     header, changed = told(map_bytes(placed, view.catalogue, view.catalogue))
     assert (header["images"], header["categories"], header["left"], changed) == (0, [], [], {})
+
+
+def test_a_fault_in_the_background_is_said_and_can_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store.in_memory(register(), MODEL)
+    come(store, 12)
+    plane = Map()
+    with monkeypatch.context() as broken:
+        broken.setattr(mapped, "fit", lambda *given: 1 / 0)
+        plane.begin(store.view())
+        plane.wait()
+    assert plane.failed
+    assert not plane.working
+    plane.begin(store.view())
+    plane.wait()
+    assert plane.failed is None
+    assert len(places(plane, store)) == 12
+
+
+def test_only_the_latest_moments_are_remembered() -> None:
+    store, plane, lasts = Store.in_memory(register(), MODEL), Map(), []
+    for seed in range(mapped.MOMENTS + 3):
+        come(store, 1, seed)
+        plane.remember(store.view())
+        lasts.append(store.view().last)
+    assert [plane.moment(last) is not None for last in lasts] == [False] * 3 + [True] * mapped.MOMENTS

@@ -21,8 +21,11 @@ from firstsight.store.holdings import AWAY, PLACED
 MAGIC = b"FSM1"
 
 
-def map_bytes(placed: Placed, catalogue: Catalogue, before: Catalogue | None = None) -> bytes:
-    """The map as of a catalogue; with `before`, an earlier one, only what is not as it was then."""
+def map_bytes(placed: Placed, catalogue: Catalogue, before: Catalogue | None = None, **state: Any) -> bytes:
+    """The map as of a catalogue; with `before`, an earlier one, only what is not as it was then.
+
+    `state` is said in the header besides.
+    """
     now = _Columns.of(catalogue)
     told, left = now.here, np.zeros(0, dtype=np.int64)
     if before is not None:
@@ -33,6 +36,7 @@ def map_bytes(placed: Placed, catalogue: Catalogue, before: Catalogue | None = N
         left = now.numbers[:count][then.here & ~now.here[:count]]
     owners = now.owners[told]
     header = {
+        **state,
         "layout": placed.layout.id,
         "last": catalogue.last,
         "since": None if before is None else before.last,
@@ -77,7 +81,8 @@ def _categories(catalogue: Catalogue, before: Catalogue | None, owners: NDArray[
 
 def _category(category: Category) -> list[Any]:
     """Position, id, name where that is another, whether it is known."""
-    return [category.position, category.id, None if category.name == category.id else category.name, int(category.known)]
+    name = None if category.name == category.id else category.name
+    return [category.position, category.id, name, int(category.known)]
 
 
 def _headed(header: dict[str, Any]) -> bytes:

@@ -6,6 +6,7 @@ so a layout whose sample knew few of them is not made anew by itself: a person a
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -18,11 +19,15 @@ import numpy as np
 from firstsight.core.errors import DiskError, FirstsightError
 from firstsight.evidence.layout import SAMPLE, Layout, Places, fit, points_of, sample
 from firstsight.evidence.layout_file import keep, kept
+from firstsight.store.catalogue import Catalogue
 from firstsight.store.connection import beside
 from firstsight.store.events import Assigned
 from firstsight.store.view import View
 
+log = logging.getLogger(__name__)
+
 PAGE = 4096  # features read and placed at once
+MOMENTS = 16  # catalogues remembered, to tell what changed since; they share what did not
 OFTEN = 1000  # images placed, at least, before they are kept: without that they would be placed again, alike
 
 
@@ -45,6 +50,7 @@ class Map:
         self._looked = self._path is None  # whether what was kept has been read
         self._kept_at = 0
         self._thread: Thread | None = None
+        self._moments: dict[int, Catalogue] = {}  # by their last event
         self.failed: str | None = None  # why the last try to lay out came to nothing
 
     @property
@@ -67,34 +73,34 @@ class Map:
                     self._keep(view)
             return Placed(layout, places[:count], count - known)
 
+    def remember(self, view: View) -> None:
+        """Someone was told the map as of this view."""
+        with self._turn:
+            self._moments.pop(view.last, None)
+            self._moments[view.last] = view.catalogue
+            for old in list(self._moments)[:-MOMENTS]:
+                del self._moments[old]
+
+    def moment(self, last: int) -> Catalogue | None:
+        """The catalogue as of an event, where someone was told it lately."""
+        with self._turn:
+            return self._moments.get(last)
+
     def lay_out(self, view: View) -> None:
         """Make a layout of the images there are, instead of the one before. Takes half a minute; nobody waits for it.
 
         Whoever asks while another does it has it done by that one.
         """
-        if not self._fitting.acquire(blocking=False):
-            return
-        try:
-            numbers, owners, _ = view.catalogue.columns()
-            if not len(numbers):
-                return
-            chosen = numbers[sample(owners, SAMPLE)]
-            contents = _features_of(view, set(chosen.tolist()))
-            layout = fit(chosen, points_of(view.register, contents))
-            places = np.concatenate(list(_placed(view, layout, 0)))
-            with self._turn:
-                self._held, self._looked, self.failed = (layout, places, len(places)), True, None
-                self._keep(view)
-        except FirstsightError as error:
-            self.failed = str(error)
-            raise
-        finally:
-            self._fitting.release()
+        if self._fitting.acquire(blocking=False):
+            try:
+                self._lay_out(view)
+            finally:
+                self._fitting.release()
 
     def begin(self, view: View) -> None:
-        """The same in the background."""
-        if not self.working:
-            self._thread = Thread(target=self._quietly, args=(view,), name="map", daemon=True)
+        """The same in the background; `failed` says what went wrong."""
+        if self._fitting.acquire(blocking=False):
+            self._thread = Thread(target=self._in_background, args=(view,), name="map", daemon=True)
             self._thread.start()
 
     def wait(self) -> None:
@@ -108,9 +114,27 @@ class Map:
             if self._held is not None and len(self._held[1]) > self._kept_at:
                 self._keep(view)
 
-    def _quietly(self, view: View) -> None:
-        with suppress(FirstsightError):  # `failed` says it
-            self.lay_out(view)
+    def _in_background(self, view: View) -> None:
+        try:
+            self._lay_out(view)
+        except FirstsightError as error:
+            self.failed = str(error)
+        except Exception:  # nobody is there to be told, and the next may ask again
+            log.exception("the map of %s could not be laid out", view.name)
+            self.failed = "a fault of ours; the log has the trace"
+        finally:
+            self._fitting.release()
+
+    def _lay_out(self, view: View) -> None:
+        numbers, owners, _ = view.catalogue.columns()
+        if not len(numbers):
+            return
+        chosen = numbers[sample(owners, SAMPLE)]
+        layout = fit(chosen, points_of(view.register, _features_of(view, set(chosen.tolist()))))
+        places = np.concatenate(list(_placed(view, layout, 0)))
+        with self._turn:
+            self._held, self._looked, self.failed = (layout, places, len(places)), True, None
+            self._keep(view)
 
     def _look(self, view: View) -> None:
         if not self._looked and self._path is not None:

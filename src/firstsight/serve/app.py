@@ -9,13 +9,13 @@ from starlette.staticfiles import StaticFiles
 
 from firstsight._version import __version__
 from firstsight.serve import problems
-from firstsight.serve.api import answering, events, operating
+from firstsight.serve.api import answering, events, mapping, operating
 from firstsight.serve.gate import Gate
 from firstsight.serve.schemas import Problem
 from firstsight.serve.security import Guard
 from firstsight.serve.service import Service
 
-API = (answering, events, operating)
+API = (answering, events, mapping, operating)
 SITE = ()
 
 

@@ -166,6 +166,11 @@ class Store(Editing):
         return self._log.name
 
     @property
+    def path(self) -> Path | None:
+        """The file it is in; none where it is in memory."""
+        return self._log.path if isinstance(self._log, SqliteLog) else None
+
+    @property
     def register(self) -> Register:
         """The register as of the last event, to be asked and not to be changed."""
         return self.view().register
