@@ -8,6 +8,7 @@ import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -37,10 +38,10 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "anchor": anchor, "breakable": breakable, "counted": counted,
+        "anchor": anchor, "breakable": breakable, "category_address": category_address, "counted": counted,
         "data_uri": data_uri, "day": day, "digest": digest, "first_up": first_up,
     }  # fmt: skip
-    ours = {name: files("firstsight.pages").joinpath(f"firstsight.{kind}") for name, kind in OURS.items()}
+    ours = {name: files("firstsight.pages").joinpath("static", f"firstsight.{kind}") for name, kind in OURS.items()}
     made.globals |= {name: Markup(file.read_text(encoding="utf-8")) for name, file in ours.items()}  # so trusted
     made.globals |= {"briefly": briefly, "scripted": False, "version": __version__}
     return made
@@ -70,6 +71,15 @@ def anchor(id: str) -> str:
     ('c-new-7', 'c-Blue~20Morpho')
     """
     return "c-" + re.sub("[^A-Za-z0-9_-]", lambda found: f"~{ord(found[0]):x}", id)
+
+
+def category_address(id: str) -> str:
+    """The page of a category, in a service.
+
+    >>> category_address("Blue Morpho")
+    '/categories/Blue%20Morpho'
+    """
+    return f"/categories/{quote(id)}"
 
 
 def breakable(name: str) -> Markup:

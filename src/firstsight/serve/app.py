@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from threading import BoundedSemaphore
 
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from firstsight._version import __version__
 from firstsight.serve import problems
-from firstsight.serve.api import answering, events, mapping, operating
+from firstsight.serve.api import (
+    answering,
+    categories,
+    editing,
+    events,
+    looking,
+    mapping,
+    operating,
+)
 from firstsight.serve.gate import Gate
 from firstsight.serve.schemas import Problem
 from firstsight.serve.security import Guard
 from firstsight.serve.service import Service
 
-API = (answering, events, mapping, operating)
+API = (answering, editing, looking, categories, mapping, events, operating)
 SITE = ()
+TURNS = 4  # requests that may look through everything at a time
 
 
 def create_app(service: Service) -> FastAPI:
@@ -31,6 +41,7 @@ def create_app(service: Service) -> FastAPI:
         responses={"default": {"model": Problem, "description": "What was wrong, as problem+json."}},
     )
     app.state.service = service
+    app.state.heavy = BoundedSemaphore(TURNS)
     app.state.guard = Guard(service.settings)
     problems.install(app)
     for module in (*API, *SITE):

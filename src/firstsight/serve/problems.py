@@ -73,11 +73,13 @@ def problem(error: Exception) -> dict[str, Any]:
     """An error as JSON: what was wrong, and what to do."""
     status = status_of(error)
     if not isinstance(error, FirstsightError):
-        return {"title": "Internal Server Error", "status": 500, "detail": "a fault of ours; the log has the trace"}
+        what = "a fault of ours; the log has the trace"
+        return {"title": "Internal Server Error", "status": 500, "detail": what, "kind": "Fault"}
     remedy = error.remedy
     if isinstance(error, StoreError) and error.hint in REMEDIES:
         remedy = REMEDIES[error.hint].format(**error.facts)
-    said = {"title": HTTPStatus(status).phrase, "status": status, "detail": error.what}
+    kind = type(error).__name__
+    said = {"title": HTTPStatus(status).phrase, "status": status, "detail": error.what, "kind": kind}
     return said | ({"remedy": remedy} if remedy else {})
 
 

@@ -107,6 +107,17 @@ def left(images: Sequence[Recorded]) -> list[Recorded]:
     return [each for each in images if isinstance(each.event, Assigned) and not each.event.forgotten]
 
 
+def unshared(view: View, images: Sequence[Recorded]) -> set[bytes]:
+    """The contents of these images that no other image has, also none that was undone or discarded."""
+    found: dict[bytes, set[int]] = {}
+    for each in images:
+        assert isinstance(each.event, Assigned)
+        same = view.catalogue.contents.candidates(each.event.content, view.last)
+        found.setdefault(each.event.content, {n for n in same if view.assigned(n).content == each.event.content})
+        found[each.event.content] -= {each.number}
+    return {content for content, others in found.items() if content and not others}
+
+
 def of_the_same_file(view: View, images: Container[int]) -> list[int]:
     """Other images of these images' files, or of their content: parts of one frame, or what came twice."""
     told: dict[int, set[str | bytes]] = {}

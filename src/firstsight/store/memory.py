@@ -14,6 +14,7 @@ from firstsight.core.protocols import Progress
 from firstsight.store import forget
 from firstsight.store.events import Assigned, Event, Recorded, Relocated
 from firstsight.store.log import Grown, Snapshot, dated
+from firstsight.store.pictures import Pictures
 
 
 class MemoryLog:
@@ -21,6 +22,7 @@ class MemoryLog:
 
     name = "the register in memory"
     writable = True
+    pictures = Pictures(None)
 
     def __init__(self, header: Mapping[str, Any]) -> None:
         self.header = json.loads(json.dumps(header))

@@ -24,10 +24,11 @@ from firstsight.core.errors import Damaged, Incompatible, NotFound, ReadOnly
 from firstsight.core.files import FileLock
 from firstsight.core.protocols import Progress, Silent
 from firstsight.store import forget, schema
-from firstsight.store.connection import Still, Sync, connect, damaged, errors, locked
+from firstsight.store.connection import Still, Sync, beside, connect, damaged, errors, locked
 from firstsight.store.events import Assigned, Event, Recorded, from_columns, to_columns
 from firstsight.store.log import Grown, Snapshot, dated
 from firstsight.store.making import check_vacant, new_database, vacant
+from firstsight.store.pictures import Pictures
 
 COLUMNS = "number, kind, at, body, feature, content, crc"
 PAGE = 1000  # events read at once
@@ -49,6 +50,7 @@ class SqliteLog:
         self.name = str(path)
         self.writable = writer is not None
         self.header: dict[str, Any] = {}
+        self.pictures = Pictures(beside(path, "-images"))
         self._file = path.resolve()  # whatever the folder we are in by then
         self._db, self._writer = reader, writer
         self._lock = lock

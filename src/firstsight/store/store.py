@@ -26,13 +26,15 @@ from firstsight.register.numbers import from_json
 from firstsight.store import snapshot
 from firstsight.store.authors import By
 from firstsight.store.catalogue import Catalogue
-from firstsight.store.connection import Sync, damaged, sound
+from firstsight.store.connection import Sync, beside, damaged, sound
 from firstsight.store.draft import Draft, Edit
 from firstsight.store.editing import Editing
 from firstsight.store.events import Event, Recorded
+from firstsight.store.forget import to_forget, unshared
 from firstsight.store.groups import Arrival, Group
 from firstsight.store.log import Grown, Log, Snapshot
 from firstsight.store.memory import MemoryLog
+from firstsight.store.pictures import Pictures
 from firstsight.store.sqlite import SqliteLog
 from firstsight.store.state import State
 from firstsight.store.teaching import build
@@ -171,6 +173,11 @@ class Store(Editing):
         return self._log.path if isinstance(self._log, SqliteLog) else None
 
     @property
+    def pictures(self) -> Pictures:
+        """The images that were sent to it, in a folder beside it."""
+        return self._log.pictures
+
+    @property
     def register(self) -> Register:
         """The register as of the last event, to be asked and not to be changed."""
         return self.view().register
@@ -245,8 +252,12 @@ class Store(Editing):
         """Remove where images came from, their content, time, place and camera, for good; the mark that is left.
 
         It cannot be undone. What the encoder made of them stays, and so do the categories. None where that was done.
+        Pictures of them that are kept go first: were this broken off in between, the log still knows whose they are.
         """
         with self._turn:
+            if self._log.writable:
+                for content in unshared(self.view(), to_forget(self._log, images)):
+                    self.pictures.remove(content)
             mark = self._log.forget(images)
             self.refresh()
             return mark
@@ -260,8 +271,9 @@ class Store(Editing):
             raise damaged(self.name, "its snapshot says something else than its events")
 
     def back_up(self, path: Path | str, progress: Progress | None = None) -> None:
-        """A copy as of now, checked, whoever is writing."""
+        """A copy as of now, checked, whoever is writing; with the pictures that are kept."""
         self._log.back_up(Path(path), progress or Silent())
+        self.pictures.copy_to(beside(Path(path), "-images"))
 
     def replay(self) -> Catalogue:
         """The catalogue folded anew from the first event: what this store's must equal."""

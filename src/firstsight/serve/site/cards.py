@@ -1,0 +1,140 @@
+"""Images and categories as pages of the service show them: plain values with addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from firstsight.data.source import PACK
+from firstsight.evidence.words import day, how_sure
+from firstsight.pages.found import seen
+from firstsight.serve.site.shelf import UNSURE, Line
+from firstsight.serve.site.shown import Site
+from firstsight.store.authors import RULE, Author
+from firstsight.store.catalogue import Category
+from firstsight.store.originals import FORGOTTEN
+from firstsight.store.pictures import GONE, NOT_KEPT, UPLOAD, file_name
+from firstsight.store.views import Member, member
+
+LARGE = 224  # pixels of a thumbnail: sharp where screens are fine
+SAMPLES = 4  # pictures of a category in a list
+
+
+@dataclass(frozen=True)
+class Tile:
+    """An image among others."""
+
+    number: int
+    src: str | None
+    why: str  # there is no picture
+    file: str
+    category: str  # its id
+    name: str
+    known: bool
+    note: str  # how sure it was, or who says so
+    unsure: bool
+    founded: bool  # whether it began its category
+    time: str
+
+    @property
+    def alt(self) -> str:
+        return f"Image {self.number}, {self.name}"
+
+
+@dataclass(frozen=True)
+class Card:
+    """A category in a list, with some of its images."""
+
+    id: str
+    name: str
+    kind: str
+    images: int
+    placed: int
+    unsure: int
+    seen: str
+    tiles: tuple[Tile, ...]
+    support: tuple[str, ...] = ()  # addresses of pictures it was taught by, where it has no images yet
+
+    @property
+    def is_new(self) -> bool:
+        return self.kind != "known"
+
+
+def tiles(site: Site, numbers: Iterable[int]) -> tuple[Tile, ...]:
+    return tuple(tile(site, number) for number in numbers)
+
+
+def tile(site: Site, number: int) -> Tile:
+    each = member(site.view, number)
+    category = site.view.catalogue.categories[each.category]
+    src, why = picture(site, each)
+    settled = each.author != RULE.kind
+    return Tile(
+        number=number,
+        src=src,
+        why=why,
+        file=file_name(each.source),
+        category=each.category,
+        name=each.name,
+        known=each.known,
+        note=_note(each),
+        unsure=not settled and each.confidence is not None and each.confidence < UNSURE,
+        founded=bool(category.founded) and category.founded == number - 1,
+        time=each.time,
+    )
+
+
+def picture(site: Site, each: Member, side: int = LARGE) -> tuple[str | None, str]:
+    """The address of a small picture or, where there is nothing to make it of, why. Looks for the file, reads nothing."""
+    if not each.content:
+        return None, FORGOTTEN
+    if site.originals.file(each) is None and f"{PACK}:" not in each.source:
+        return None, NOT_KEPT if each.source.startswith((UPLOAD, "feature")) else GONE
+    return f"/api/images/{each.image}/thumbnail?side={side}", ""
+
+
+def card(site: Site, line: Line, samples: Iterable[int]) -> Card:
+    category = line.category
+    times = [site.view.event(each).time for each in (line.first, line.last) if each is not None]
+    return Card(
+        id=category.id,
+        name=category.name,
+        kind=line.kind,
+        images=line.images,
+        placed=line.placed,
+        unsure=line.unsure,
+        seen=seen(times[0], times[-1]) if times else "",
+        tiles=tiles(site, samples),
+        support=() if line.images else support(site, category),
+    )
+
+
+def support(site: Site, category: Category, most: int = SAMPLES) -> tuple[str, ...]:
+    """Addresses of pictures that a known category was taught by, where the model kept them."""
+    model = site.service.model
+    if model.examples is None or model.examples.pictures is None or category.id not in model.names:
+        return ()
+    kept = int((model.examples.category == model.names.index(category.id)).sum())
+    return tuple(f"/api/categories/{quote(category.id, safe='')}/support/{i}" for i in range(min(kept, most)))
+
+
+def when(time: str, now: datetime | None = None) -> str:
+    """A moment for people: the time of today, or the day.
+
+    >>> when("2026-06-05T14:02:09Z", datetime(2026, 6, 5, 15, tzinfo=UTC))
+    '14:02 UTC'
+    >>> when("2026-06-05T14:02:09Z", datetime(2026, 6, 7, 15, tzinfo=UTC))
+    '5 June 2026'
+    """
+    if not time:
+        return ""
+    moment, now = datetime.fromisoformat(time), now or datetime.now(UTC)
+    return f"{moment:%H:%M} UTC" if moment.date() == now.date() else day(time)
+
+
+def _note(each: Member) -> str:
+    if each.author != RULE.kind:
+        return f"{Author(each.author, each.author_name).in_words} says so"
+    return "" if each.confidence is None else how_sure(each.confidence)
