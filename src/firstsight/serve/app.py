@@ -13,19 +13,24 @@ from firstsight.serve import problems
 from firstsight.serve.api import (
     answering,
     categories,
+    describing,
     editing,
     events,
+    exporting,
+    images,
     looking,
     mapping,
     operating,
+    teaching,
 )
 from firstsight.serve.gate import Gate
 from firstsight.serve.schemas import Problem
 from firstsight.serve.security import Guard
 from firstsight.serve.service import Service
+from firstsight.serve.site import map, sign_in
 
-API = (answering, editing, looking, categories, mapping, events, operating)
-SITE = ()
+API = (answering, teaching, editing, looking, images, categories, mapping, exporting, events, operating, describing)
+SITE = (map, sign_in)
 TURNS = 4  # requests that may look through everything at a time
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, TypeAlias
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, TypeAlias, TypeVar
 
 from fastapi import Depends, Query, Request
 
@@ -11,6 +13,8 @@ from firstsight.serve.problems import Refused
 from firstsight.serve.security import Caller
 from firstsight.serve.service import Service
 from firstsight.serve.worker import Busy
+
+Made = TypeVar("Made")
 
 
 def the_service(request: Request) -> Service:
@@ -31,14 +35,27 @@ def the_editor(request: Request) -> str | None:
     return caller.name
 
 
-def a_turn(request: Request) -> Iterator[None]:
-    """One of few that may look at everything at a time; Busy where all of them do."""
+@contextmanager
+def turn(request: Request) -> Iterator[None]:
+    """One of few that may look through everything at a time; Busy where all of them do."""
     if not request.app.state.heavy.acquire(blocking=False):
         raise Busy("others are looking through all of the register", 2)
     try:
         yield
     finally:
         request.app.state.heavy.release()
+
+
+def a_turn(request: Request) -> Iterator[None]:
+    """The same for a whole route, whose answer is short."""
+    with turn(request):
+        yield
+
+
+async def in_turn(request: Request, work: Callable[[], Made]) -> Made:
+    """The same for what a route does in a thread."""
+    with turn(request):
+        return await asyncio.to_thread(work)
 
 
 TheService: TypeAlias = Annotated[Service, Depends(the_service)]

@@ -121,6 +121,10 @@ class Log(Protocol):
         """A copy as of now in a new file, checked, whoever is writing."""
         ...
 
+    def say(self, address: str) -> None:
+        """Tell others who would write it where to find whoever does."""
+        ...
+
     def close(self) -> None:
         """Let go of it. Nothing is lost without this."""
         ...

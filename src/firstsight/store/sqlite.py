@@ -116,6 +116,10 @@ class SqliteLog:
             raise
         return log
 
+    def say(self, address: str) -> None:
+        if self._lock is not None:
+            self._lock.say(address)
+
     def close(self) -> None:
         """Let go of the file; what the log of writes still holds goes into the file itself."""
         try:

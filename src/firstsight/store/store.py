@@ -146,6 +146,10 @@ class Store(Editing):
     ) -> None:
         self.close()
 
+    def say(self, address: str) -> None:
+        """Tell others who would write it where to find whoever does: the address of a service."""
+        self._log.say(address)
+
     def close(self) -> None:
         """Let go of the log. Nothing is lost without this; the next opening is quicker with it."""
         with self._turn:
