@@ -31,6 +31,7 @@ TRIES, WITHIN = 10, 60.0  # tokens that may be wrong in so many seconds, of one 
 ADDRESSES = 10_000  # that are remembered
 SAFE = ("GET", "HEAD", "OPTIONS")
 OPEN = ("/health", "/ready", "/sign-in", "/static/")  # for everybody who can reach it
+SIGNING = ("/sign-in", "/sign-out")  # forms without a script, which their Origin tells
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -127,7 +128,7 @@ class Guard:
             if any(path == each or (each.endswith("/") and path.startswith(each)) for each in OPEN):
                 return Caller(edits=False)
             raise Refused(401, "who asks is not known", "send a token: Authorization: Bearer TOKEN, or sign in")
-        if method not in SAFE and self._from_page(headers, cookie) and path != "/sign-in":
+        if method not in SAFE and self._from_page(headers, cookie) and path not in SIGNING:
             given = headers.get(CSRF, "")
             if not hmac.compare_digest(given.encode(), caller.csrf.encode()):
                 raise Refused(403, "this did not come from a page of the service", "open the page again")

@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from firstsight.core.errors import BadRequest
 from firstsight.serve.schemas import FeaturesIn
+from firstsight.store.pictures import UPLOAD
 
 LONGEST = 255  # characters of a name
 WIDEST = 65_536  # values of a feature
-MARK = "upload:"  # what the source of an image begins with that came without a file
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Upload:
         return self.content
 
     def __str__(self) -> str:
-        return f"{MARK}{self.name}"
+        return f"{UPLOAD}{self.name}"
 
 
 def plain(name: str | None) -> str:

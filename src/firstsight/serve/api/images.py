@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from math import isfinite
 from typing import Annotated, Any
 
@@ -13,13 +14,13 @@ from PIL import Image as Pillow
 from firstsight.core.errors import ImageError, NotFound
 from firstsight.data.images import ImageLike, decode
 from firstsight.data.strip import stripped
+from firstsight.data.thumbnails import LARGE, SIDE
 from firstsight.evidence.explain import explain as gather
-from firstsight.evidence.originals import Originals, original
-from firstsight.pages.thumbnails import LARGE, SIDE, small
 from firstsight.serve.api.answering import IMAGES_BODY, one_image
 from firstsight.serve.routes import Heavy, Limit, TheService, in_turn
 from firstsight.serve.schemas import LARGEST, Image, Images
 from firstsight.store import views
+from firstsight.store.originals import Originals
 from firstsight.store.view import View
 
 router = APIRouter(prefix="/api", tags=["images"])
@@ -53,8 +54,11 @@ def show_image(number: Number, service: TheService) -> Image:
 @router.get("/images/{number}/picture", operation_id="picture", response_class=Response, responses=PICTURE)
 def picture(number: Number, service: TheService, request: Request) -> Response:
     """The picture as it came, or the part of a frame that it is."""
-    member = _member(service.view(), number)
-    return _picture(request, member.content, lambda: _as_it_came(_found(member), member.withheld))
+    view = service.view()
+    member = _member(view, number)
+    return _picture(
+        request, member.content, lambda: _as_it_came(Originals(view.pictures).picture(member), member.withheld)
+    )
 
 
 @router.get("/images/{number}/thumbnail", operation_id="thumbnail", response_class=Response, responses=PICTURE)
@@ -67,8 +71,14 @@ def thumbnail(
     """A small square of the picture."""
     if side not in (SIDE, LARGE):
         raise NotFound(f"there are no thumbnails of {side} pixels", f"ask for {SIDE} or {LARGE}")
-    member = _member(service.view(), number)
-    return _picture(request, f"{member.content}-{side}", lambda: (small(_found(member), side), "image/webp"))
+    view = service.view()
+    member = _member(view, number)
+
+    def make() -> tuple[bytes, str]:
+        content = Originals(view.pictures).thumbnail(member, side)
+        return content, "image/webp" if content.startswith(b"RIFF") else "image/jpeg"
+
+    return _picture(request, f"{member.content}-{side}", make)
 
 
 @router.get("/images/{number}/explain", operation_id="explain_image")
@@ -94,10 +104,6 @@ def _member(view: View, number: int) -> views.Member:
     return views.member(view, number)
 
 
-def _found(member: views.Member) -> ImageLike:
-    return original(Originals().place(member.source, member.box), member.content)
-
-
 def _as_it_came(found: ImageLike, withheld: bool) -> tuple[bytes, str]:
     """A picture's bytes and their type; without metadata where none was to be kept."""
     if not isinstance(found, bytes):  # a part of a frame
@@ -110,7 +116,7 @@ def _as_it_came(found: ImageLike, withheld: bool) -> tuple[bytes, str]:
         return found, Pillow.MIME.get(str(opened.format), "application/octet-stream")
 
 
-def _picture(request: Request, tag: str, make: Any) -> Response:
+def _picture(request: Request, tag: str, make: Callable[[], tuple[bytes, str]]) -> Response:
     headers = {"ETag": f'"{tag}"', "Cache-Control": "private, max-age=600"}
     if request.headers.get("If-None-Match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
