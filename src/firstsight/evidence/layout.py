@@ -31,6 +31,7 @@ SHARP = 8.0  # how fast a neighbour counts less with its distance
 APART = 4.0  # neighbours farther than so many spacings from the others, in the plane, do not count
 SPREAD, JITTER = 0.5, 0.3  # spacings by which images keep off their neighbours, by their features and by their numbers
 BLOCK = 1024  # images placed at once
+ROOM, PUSHES = 0.55, 60  # of the plane's side over the root of how many there are, that spots keep off each other
 MARGIN = 0.03  # of the plane, left free around the sample
 FINEST = 65535
 
@@ -136,7 +137,8 @@ def fit(numbers: Numbers, points: Floats) -> Layout:
     origin = points.mean(axis=0)
     axes = _axes(points - origin)
     reduced = _reduced(points, origin, axes)
-    return Layout(np.asarray(numbers, dtype=np.int64), origin, axes, reduced, _within(_plane(reduced)))
+    spots = _within(_unstacked(_within(_plane(reduced))))
+    return Layout(np.asarray(numbers, dtype=np.int64), origin, axes, reduced, spots)
 
 
 def _axes(points: Floats) -> Floats:
@@ -173,6 +175,25 @@ def _within(spots: Floats) -> Floats:
     low, high = spots.min(axis=0), spots.max(axis=0)
     extent = float((high - low).max())
     return np.asarray(0.5 + (spots - (low + high) / 2) * ((1 - 2 * MARGIN) / extent if extent > 0 else 0))
+
+
+def _unstacked(spots: Floats) -> Floats:
+    """Spots that keep a distance from each other, as far as there is room: t-SNE puts what is alike on one heap."""
+    from scipy.spatial import cKDTree
+
+    apart, spots = ROOM / np.sqrt(len(spots)), spots + 1e-6 * _scattered(np.arange(len(spots)))
+    for _ in range(PUSHES):
+        one, other = cKDTree(spots).query_pairs(apart, output_type="ndarray").T
+        if not len(one):
+            break
+        away = spots[one] - spots[other]
+        length = np.sqrt(np.square(away).sum(axis=1, keepdims=True))
+        push = away / np.maximum(length, 1e-12) * (apart - length) / 4
+        for axis in range(2):
+            spots[:, axis] += np.bincount(one, push[:, axis], len(spots)) - np.bincount(
+                other, push[:, axis], len(spots)
+            )
+    return spots
 
 
 def _leaning(rest: Floats) -> Floats:

@@ -1,33 +1,24 @@
 // What can be said of the images inside a lasso: each is one request, one edit, one undo.
+import { notice } from "./notices.js";
+import { send } from "./send.js";
 
 const many = new Intl.NumberFormat("en");
 const counted = (count, one, several) => `${many.format(count)} ${count === 1 ? one : several}`;
 
-/** Ask the API to change something; what was wrong is thrown as an Error for people. */
-async function ask(path, body) {
-  const token = document.querySelector("meta[name=firstsight-token]")?.content ?? "";
-  const headers = { "Content-Type": "application/json", Accept: "application/json", "X-Firstsight-Token": token };
-  const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
-  const said = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error([said.detail ?? `the service answered ${response.status}`, said.remedy].filter(Boolean).join("; "));
-  return said;
-}
-
 export class Editing {
-  constructor(page, painter, refresh) {
-    [this.page, this.painter, this.refresh] = [page, painter, refresh];
-    this.bar = page.querySelector("#map-bar");
-    this.words = page.querySelector("#map-selected");
-    this.dialog = page.querySelector("#map-dialog");
+  constructor(painter) {
+    this.painter = painter;
+    this.bar = document.querySelector("#map-bar");
+    this.words = document.querySelector("#map-chosen");
+    this.dialog = document.querySelector("#map-dialog");
     this.input = this.dialog.querySelector("input");
     this.choices = this.dialog.querySelector("datalist");
     const verbs = {
-      move: () => this.#open("Move to which category?", true, (to) => this.#edit("move", { to }, `to ${to}`)),
-      split: () => this.#open("Split off as a category called (or nothing)", false, (name) => this.#edit("split", name ? { name } : {}, name && `as ${name}`)),
+      move: () => this.#open("Move to which category?", true, (to) => this.#edit("move", { to })),
+      split: () => this.#open("What is the new category called? It may have no name yet.", false, (name) => this.#edit("split", name ? { name } : {})),
       confirm: () => this.#edit("confirm", {}),
       discard: () => this.#edit("discard", {}),
-      clear: () => this.select([]),
-      undo: () => this.undo(),
+      clear: () => this.choose([]),
     };
     this.bar.addEventListener("click", (event) => verbs[event.target.closest("button")?.dataset.verb]?.());
     this.input.addEventListener("input", () => this.#suggest());
@@ -40,83 +31,48 @@ export class Editing {
   }
 
   /** These lines are chosen. */
-  select(lines) {
-    this.painter.selected = new Set(lines);
+  choose(lines) {
+    this.painter.chosen = new Set(lines);
     this.painter.fresh();
-    this.bar.dataset.undo = "";
-    this.#say();
+    this.say();
   }
 
-  /** After a change: those that left are chosen no more. */
-  check() {
-    const here = [...this.painter.selected].filter((line) => this.painter.plane.owners[line] >= 0);
-    this.painter.selected = new Set(here);
-    this.#say();
-  }
-
-  async undo() {
-    await this.#busy(async () => {
-      await ask("/api/undo", {});
-      this.bar.dataset.undo = "";
-      this.#tell("Taken back.");
-    });
-  }
-
-  #say() {
-    const { selected, plane } = this.painter, count = selected.size;
-    this.bar.hidden = count === 0 && !this.bar.dataset.undo;
-    this.bar.classList.toggle("choosing", count > 0);
-    if (count) {
-      const categories = new Set(Array.from(selected, (line) => plane.owners[line])).size;
-      this.#tell(`${counted(count, "image", "images")} of ${counted(categories, "category", "categories")}`);
-    }
-  }
-
-  #tell(words) {
-    this.words.textContent = words;
+  /** How many are chosen of what; those that left meanwhile are not any more. */
+  say() {
+    const { plane } = this.painter;
+    if (!plane) return;
+    const here = Array.from(this.painter.chosen).filter((line) => plane.owners[line] >= 0);
+    this.painter.chosen = new Set(here);
+    this.bar.hidden = here.length === 0;
+    const categories = new Set(here.map((line) => plane.owners[line])).size;
+    this.words.textContent = `${counted(here.length, "image", "images")} of ${counted(categories, "category", "categories")}`;
   }
 
   #open(question, needed, then) {
     this.then = then;
     this.dialog.querySelector("label span").textContent = question;
     [this.input.value, this.input.required] = ["", needed];
-    needed ? this.input.setAttribute("list", "map-choices") : this.input.removeAttribute("list");
+    if (needed) this.input.setAttribute("list", "map-choices");
+    else this.input.removeAttribute("list");
     this.#suggest();
     this.dialog.showModal();
     this.input.focus();
   }
 
   #suggest() {
-    const found = this.painter.plane.largest(30, this.input.value);
-    this.choices.replaceChildren(...found.map((each) => new Option(`${each.id === each.name ? "" : `${each.id}, `}${counted(each.images, "image", "images")}`, each.name)));
+    const told = (each) => `${each.id === each.name ? "" : `${each.id}, `}${counted(each.images, "image", "images")}`;
+    this.choices.replaceChildren(...this.painter.plane.largest(30, this.input.value).map((each) => new Option(told(each), each.name)));
   }
 
-  async #edit(verb, more, whereto = "") {
-    const { selected, plane } = this.painter, images = Array.from(selected, (line) => plane.numbers[line]).sort((a, b) => a - b);
-    await this.#busy(async () => {
-      await ask(`/api/images/${verb}`, { images, ...more });
-      const done = { move: "Moved", split: "Split off", confirm: "Confirmed", discard: "Discarded" }[verb];
-      this.painter.selected = new Set();
-      this.bar.dataset.undo = "yes";
-      this.bar.hidden = false;
-      this.bar.classList.remove("choosing");
-      this.#tell([done, counted(images.length, "image", "images"), whereto].filter(Boolean).join(" "));
-    });
-  }
-
-  /** One at a time; what went wrong is said, and nothing is lost of what was chosen. */
-  async #busy(work) {
-    if (this.bar.ariaBusy === "true") return;
-    this.bar.ariaBusy = "true";
-    try {
-      await work();
-      document.body.dispatchEvent(new Event("changed"));
-      await this.refresh();
-    } catch (error) {
-      this.#tell(error.message);
-    } finally {
-      this.bar.ariaBusy = "false";
-      this.painter.fresh();
-    }
+  /** One at a time; of what went wrong nothing is lost that was chosen. */
+  async #edit(verb, more) {
+    const buttons = this.bar.querySelectorAll("button"), { chosen, plane } = this.painter;
+    const images = Array.from(chosen, (line) => plane.numbers[line]).sort((a, b) => a - b);
+    for (const each of buttons) each.disabled = true;
+    const answer = await send(`/api/images/${verb}`, { images, ...more });
+    for (const each of buttons) each.disabled = false;
+    if (!answer.ok) return notice(answer.detail, answer.remedy);
+    this.choose([]);
+    document.body.dispatchEvent(new CustomEvent("changed"));
   }
 }

@@ -48,7 +48,7 @@ export class Painter {
   constructor(canvas, thumbnails) {
     [this.canvas, this.context, this.thumbnails] = [canvas, canvas.getContext("2d", { alpha: false }), thumbnails];
     [this.x, this.y, this.zoom] = [0.5, 0.5, 1];  // what is in the middle, and how large
-    this.selected = new Set();  // lines
+    this.chosen = new Set();  // lines
     this.bright = null;  // positions of categories; none: all
     this.lasso = [];
     this.cross = false;
@@ -169,7 +169,7 @@ export class Painter {
     };
     const known = colours.known, tones = colours.tones;
     if (this.bright !== null) plane.within(...view, (line) => this.isBright(line) || put(line, marks[known[plane.owners[line]]], faint));
-    for (const line of this.selected) put(line, around, ink);
+    for (const line of this.chosen) put(line, around, ink);
     plane.within(...view, (line) => this.isBright(line) && put(line, marks[known[plane.owners[line]]], tones[plane.owners[line]]));
   }
 
@@ -223,7 +223,7 @@ export class Painter {
     const larger = side / Math.max(picture.width, picture.height), width = picture.width * larger, height = picture.height * larger;
     context.drawImage(picture, across - width / 2, down - height / 2, width, height);
     context.lineWidth = 3 * this.ratio;
-    context.strokeStyle = this.selected.has(line) ? this.ink : css(colour(category.position, this.dark));
+    context.strokeStyle = this.chosen.has(line) ? this.ink : css(colour(category.position, this.dark));
     context.setLineDash(category.known ? [] : [5 * this.ratio, 3 * this.ratio]);
     context.strokeRect(across - width / 2, down - height / 2, width, height);
     context.setLineDash([]);

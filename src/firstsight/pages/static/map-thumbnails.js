@@ -1,6 +1,7 @@
 // The pictures of the map, fetched when they are seen: few at a time, and so many kept at most.
 
 const SIDE = 112, AT_ONCE = 8, KEPT = 600;
+const TRIES = 8;  // pictures that cannot be had, before it is clear that none can: a register may hold none
 
 export class Thumbnails {
   constructor(changed) {
@@ -12,7 +13,19 @@ export class Thumbnails {
   }
 
   missing(number) {
-    return this.lost.has(number);
+    return this.lost.has(number) || this.none;
+  }
+
+  get none() {
+    return this.held.size === 0 && this.lost.size >= TRIES;
+  }
+
+  /** The picture of one image, whenever it is there; none where it cannot be had. */
+  async one(number) {
+    if (this.missing(number)) return null;
+    const picture = this.held.get(number) ?? this.#begin(number);
+    await picture.there;
+    return this.get(number);
   }
 
   get(number) {
@@ -31,26 +44,27 @@ export class Thumbnails {
   }
 
   #fetch() {
-    while (this.coming < AT_ONCE && this.wanted.length) {
-      const number = this.wanted.shift(), picture = new Image();
-      this.coming++;
-      this.held.set(number, picture);
-      const over = (there) => {
-        this.coming--;
-        if (!there) {
-          this.held.delete(number);
-          this.lost.add(number);
-        }
-        this.changed();
-        this.#fetch();
-      };
-      picture.onload = () => over(true);
-      picture.onerror = () => over(false);
-      picture.src = `/api/images/${number}/thumbnail?side=${SIDE}`;
-    }
+    while (this.coming < AT_ONCE && this.wanted.length && !this.none) this.#begin(this.wanted.shift());
     for (const [number, picture] of this.held) {
       if (this.held.size <= KEPT) break;
       if (picture.complete) this.held.delete(number);
     }
+  }
+
+  #begin(number) {
+    const picture = new Image();
+    this.coming++;
+    this.held.set(number, picture);
+    picture.there = new Promise((over) => { picture.onload = picture.onerror = over; }).then(() => {
+      this.coming--;
+      if (!picture.naturalWidth) {
+        this.held.delete(number);
+        this.lost.add(number);
+      }
+      this.changed();
+      this.#fetch();
+    });
+    picture.src = `/api/images/${number}/thumbnail?side=${SIDE}`;
+    return picture;
   }
 }

@@ -4,6 +4,8 @@ import { Plane } from "./map-data.js";
 import { Editing } from "./map-edit.js";
 import { Painter, colour } from "./map-paint.js";
 import { Thumbnails } from "./map-thumbnails.js";
+import { notice } from "./notices.js";
+import { send } from "./send.js";
 
 const page = document.querySelector("#map"), canvas = page.querySelector("canvas"), card = page.querySelector("#map-card");
 const state = page.querySelector("#map-state"), legend = page.querySelector("#map-legend"), search = page.querySelector("#map-search");
@@ -14,7 +16,7 @@ const SHOWN = 40;  // categories in the legend
 
 const thumbnails = new Thumbnails(() => painter.again());
 const painter = new Painter(canvas, thumbnails);
-const editing = new Editing(page, painter, () => refresh());
+const editing = new Editing(painter);
 let plane = null, drawing = false, fetching = null, focused = -1;
 
 // ---------------------------------------------------------------- fetching
@@ -35,9 +37,9 @@ async function load() {
   const part = plane && isPart(content), other = plane !== null && !part;
   if (part) plane.change(content);
   else plane = new Plane(content);
-  if (other) painter.selected = new Set();  // laid out anew: lines are others
+  if (other) painter.chosen = new Set();  // laid out anew: lines are others
   painter.show(plane);
-  editing.check();
+  editing.say();
   describe();
   if (plane.header.working) setTimeout(refresh, AGAIN);
 }
@@ -130,9 +132,12 @@ function point(across, down, reach = 14) {
 function tell(line) {
   focused = line;
   const category = plane.category(line), number = plane.numbers[line], picture = card.querySelector("img");
-  picture.hidden = thumbnails.missing(number);
-  picture.onerror = () => { picture.hidden = true; };
-  picture.src = `/api/images/${number}/thumbnail?side=112`;
+  picture.hidden = true;
+  thumbnails.one(number).then((found) => {
+    if (focused !== line || !found) return;
+    picture.src = found.src;
+    picture.hidden = false;
+  });
   card.querySelector("strong").replaceChildren(mark(category), ` ${category.name}`);
   card.querySelector("small").textContent = `${category.known ? "known" : "new"}, image ${number}${plane.people[line] ? ", placed by a person" : ""}`;
   card.href = `/images/${number}`;
@@ -209,7 +214,7 @@ canvas.addEventListener("wheel", (event) => {
 function lasso(on = !drawing) {
   drawing = on;
   lassoButton.ariaPressed = String(on);
-  page.classList.toggle("drawing", on);
+  page.classList.toggle("lassoing", on);
   painter.lasso = [];
   hide();
   painter.again();
@@ -219,7 +224,7 @@ function lasso(on = !drawing) {
 function close() {
   const polygon = thinned(painter.lasso);
   painter.lasso = [];
-  if (polygon.length > 2 && plane) editing.select(plane.inside(polygon).filter((line) => painter.isBright(line)));
+  if (polygon.length > 2 && plane) editing.choose(plane.inside(polygon).filter((line) => painter.isBright(line)));
   lasso(false);
 }
 
@@ -236,7 +241,7 @@ function thinned(polygon) {
 function everything() {
   const [left, top, right, bottom] = painter.view;
   const corners = [[left, top], [right, top], [right, bottom], [left, bottom]];
-  if (plane) editing.select(plane.inside(corners).filter((line) => painter.isBright(line)));
+  if (plane) editing.choose(plane.inside(corners).filter((line) => painter.isBright(line)));
 }
 
 // ---------------------------------------------------------------- keys and buttons
@@ -264,7 +269,7 @@ const tools = {
 const keys = {
   ArrowLeft: () => step(80, 0), ArrowRight: () => step(-80, 0), ArrowUp: () => step(0, 80), ArrowDown: () => step(0, -80),
   "+": () => { tools.in(); centre(); }, "=": () => { tools.in(); centre(); }, "-": () => { tools.out(); centre(); },
-  0: tools.whole, s: tools.seen,
+  0: tools.whole, a: tools.seen,
   Enter: () => { if (focused >= 0) location.href = card.href; },
 };
 
@@ -275,19 +280,19 @@ canvas.addEventListener("keydown", (event) => {
 });
 canvas.addEventListener("blur", () => { painter.cross = false; painter.again(); });
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, dialog")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
   if (event.key === "l" || event.key === "L") lasso();
-  if (event.key === "Escape") drawing ? lasso(false) : (hide(), editing.select([]));
+  if (event.key === "Escape") drawing ? lasso(false) : (hide(), editing.choose([]));
 });
 page.querySelector("#map-tools").addEventListener("click", (event) => tools[event.target.closest("button")?.dataset.tool]?.());
 search.addEventListener("input", list);
 anew.querySelector("button")?.addEventListener("click", async () => {
-  const token = document.querySelector("meta[name=firstsight-token]")?.content ?? "";
-  await fetch("/api/map/layout", { method: "POST", headers: { "X-Firstsight-Token": token } });
+  const answer = await send("/api/map/layout", {});
+  if (!answer.ok) notice(answer.detail, answer.remedy);
   refresh();
 });
 
 new ResizeObserver(() => painter.resize()).observe(canvas);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { painter.resize(); list(); });
-document.body.addEventListener("changed", refresh);
+for (const kind of ["arrived", "changed"]) document.body.addEventListener(kind, refresh);
 refresh();
