@@ -27,10 +27,15 @@ from firstsight.serve.gate import Gate
 from firstsight.serve.schemas import Problem
 from firstsight.serve.security import Guard
 from firstsight.serve.service import Service
-from firstsight.serve.site import map, sign_in
+from firstsight.serve.site import categories as categories_page
+from firstsight.serve.site import category as category_page
+from firstsight.serve.site import image as image_page
+from firstsight.serve.site import map as map_page
+from firstsight.serve.site import overview, review, sign_in, stream, undo
+from firstsight.serve.site.finding import Finder
 
 API = (answering, teaching, editing, looking, images, categories, mapping, exporting, events, operating, describing)
-SITE = (map, sign_in)
+SITE = (stream, review, categories_page, category_page, image_page, map_page, overview, undo, sign_in)
 TURNS = 4  # requests that may look through everything at a time
 
 
@@ -47,6 +52,7 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     app.state.heavy = BoundedSemaphore(TURNS)
+    app.state.finder = Finder()
     app.state.guard = Guard(service.settings)
     problems.install(app)
     for module in (*API, *SITE):

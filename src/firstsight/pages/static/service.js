@@ -85,6 +85,8 @@ document.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]")) return;
   if (going && PLACES[event.key]) location.assign(PLACES[event.key]);
   going = event.key === "g";
+  const beside = document.querySelector(`[data-go="${CSS.escape(event.key)}"]`);
+  if (beside) beside.click();
   const keys = {
     u: () => document.querySelector("#undo [data-undo]")?.click(),
     "?": () => document.getElementById("keys").showModal(),

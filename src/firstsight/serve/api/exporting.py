@@ -50,7 +50,7 @@ Format = Literal["csv", "json", "parquet", "xlsx", "dwc", "camtrap", "folder"]
 def export(
     request: Request,
     service: TheService,
-    format: Annotated[Format, Query(description="dwc, camtrap and folder come as a zip.")] = "csv",
+    format: Annotated[Format, Query(description="camtrap and folder come as a zip.")] = "csv",
     round_places: Annotated[
         float | None, Query(ge=1, le=1e7, description="Give places no more precisely than so many metres.")
     ] = None,
@@ -66,7 +66,7 @@ def export(
         sites.write_text("\n".join(["folder,latitude,longitude", *site]), encoding="utf-8")
         options = Options("link", False, round_places, metadata, read_sites(sites) if site else {})
         whole = format in FOLDERS
-        target = folder / ("export" if whole else f"export.{'zip' if format == 'dwc' else format}")
+        target = folder / ("export" if whole else f"export{_suffix(format)}")
         made = write(service.view(), target, format, options)
         if whole and made.missing:
             (target / "MISSING.txt").write_text("\n".join(made.missing[:NAMED]) + "\n", encoding="utf-8")
@@ -117,7 +117,7 @@ def relocate(body: Relocate, service: TheService, _: Heavy, by: Editor) -> Reloc
 
 
 def _suffix(format: str) -> str:
-    return ".zip" if format in (*FOLDERS, "dwc") else f".{format}"
+    return ".zip" if format in FOLDERS else ".csv" if format == "dwc" else f".{format}"
 
 
 def _download(

@@ -87,7 +87,7 @@ def tile(site: Site, number: int) -> Tile:
 
 
 def picture(site: Site, each: Member, side: int = LARGE) -> tuple[str | None, str]:
-    """The address of a small picture or, where there is nothing to make it of, why. Looks for the file, reads nothing."""
+    """The address of a small picture or, where there is nothing to make it of, why. Reads no file."""
     if not each.content:
         return None, FORGOTTEN
     if site.originals.file(each) is None and f"{PACK}:" not in each.source:

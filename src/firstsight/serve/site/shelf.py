@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from firstsight.core.protocols import CONFIRMED
 from firstsight.store.catalogue import Catalogue, Category
 from firstsight.store.holdings import AWAY, PLACED, SETTLED
-from firstsight.store.view import View
 
 UNSURE = 0.5  # below this a person should look
 Order: TypeAlias = Literal["size", "newest", "oldest", "unsure", "name"]
@@ -60,10 +59,10 @@ class Shelf:
 
     def line(self, category: Category) -> Line:
         at = category.position
-        counts = (int(each[at]) for each in (self.sizes, self.placed, self.unsure))
-        return Line(category, *counts, int(self.first[at]) or None, int(self.last[at]) or None)
+        images, placed, unsure = (int(each[at]) for each in (self.sizes, self.placed, self.unsure))
+        return Line(category, images, placed, unsure, int(self.first[at]) or None, int(self.last[at]) or None)
 
-    def lines(self, which: Which, order: Order, text: str, confirmed: int = CONFIRMED) -> list[Category]:
+    def lines(self, which: Which, order: Order, text: str) -> list[Category]:
         """The categories that are asked for, in order."""
         found, words = self.catalogue.live(), text.casefold().split()
         if words:
@@ -71,7 +70,7 @@ class Shelf:
         if which in ("known", "new"):
             found = [c for c in found if c.known == (which == "known")]
         if which == "tentative":
-            few = (self.sizes < confirmed) & (self.placed == 0)
+            few = (self.sizes < CONFIRMED) & (self.placed == 0)
             found = [c for c in found if not c.known and few[c.position]]
         if order == "name":
             return sorted(found, key=lambda c: (c.name.casefold(), c.position))
@@ -91,7 +90,7 @@ class Shelf:
     def samples(self, category: Category, count: int) -> list[int]:
         """The first image of a category, and its latest."""
         found = self.images(category)
-        return found.tolist() if len(found) <= count else [int(found[0]), *found[: -count : -1].tolist()]
+        return found.tolist() if len(found) <= count else [int(found[0]), *found[:-count:-1].tolist()]
 
     def latest(self, before: int | None, after: int, count: int) -> list[int]:
         """The newest images, of those that came before one and after another."""
@@ -99,11 +98,6 @@ class Shelf:
         end = len(self.numbers) if before is None else int(np.searchsorted(self.numbers, before))
         found: list[int] = self.numbers[max(start, end - count) : max(end, start)][::-1].tolist()
         return found
-
-
-def shelf(view: View) -> Shelf:
-    """The shelf of a view."""
-    return Shelf(view.catalogue)
 
 
 def matching(categories: Sequence[Category], text: str, limit: int) -> list[Category]:
