@@ -70,8 +70,8 @@ def test_a_lasso_is_one_edit_and_one_undo(filled: TestClient, service: Service) 
     assert filled.get("/api/map").content[-size:] == whole[-size:]
 
 
-def test_it_is_laid_out_anew_when_a_person_asks_and_is_the_same_after_a_restart(model: Model, tmp_path: Path) -> None:
-    with running(model, tmp_path / "r.db") as service, asked(service) as client:
+def test_it_is_laid_out_anew_when_a_person_asks_and_is_the_same_after_a_restart(colours: Model, tmp_path: Path) -> None:
+    with running(colours, tmp_path / "r.db") as service, asked(service) as client:
         sent(client, *((f"{i}.jpg", jpeg("white", i)) for i in range(3)))
         first = laid_out(client, service)
         sent(client, *((f"{i}.jpg", jpeg("yellow", i)) for i in range(3)))
@@ -81,5 +81,5 @@ def test_it_is_laid_out_anew_when_a_person_asks_and_is_the_same_after_a_restart(
         second = client.get("/api/map").content
         assert header_of(second)["layout"] != first["layout"]
         assert header_of(second)["came"] == 0
-    with running(model, tmp_path / "r.db") as service, asked(service) as client:
+    with running(colours, tmp_path / "r.db") as service, asked(service) as client:
         assert client.get("/api/map").content == second

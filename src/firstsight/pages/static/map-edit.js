@@ -69,8 +69,10 @@ export class Editing {
     const buttons = this.bar.querySelectorAll("button"), { chosen, plane } = this.painter;
     const images = Array.from(chosen, (line) => plane.numbers[line]).sort((a, b) => a - b);
     for (const each of buttons) each.disabled = true;
+    this.words.textContent += ", one moment…";
     const answer = await send(`/api/images/${verb}`, { images, ...more });
     for (const each of buttons) each.disabled = false;
+    this.say();
     if (!answer.ok) return notice(answer.detail, answer.remedy);
     this.choose([]);
     document.body.dispatchEvent(new CustomEvent("changed"));

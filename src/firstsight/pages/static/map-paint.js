@@ -51,7 +51,7 @@ export class Painter {
     this.chosen = new Set();  // lines
     this.bright = null;  // positions of categories; none: all
     this.lasso = [];
-    this.cross = false;
+    this.pointed = -1;  // the line the keyboard is at
     this.pixels = null;
     this.resize();
   }
@@ -158,7 +158,7 @@ export class Painter {
     const apart = scale / Math.sqrt(Math.max(1, plane.images));
     const size = Math.round(Math.max(3, Math.min(11 * this.ratio, 0.45 * apart)));
     const marks = [stamp(size, false, width), stamp(size, true, width)], around = stamp(size + 4, true, width);
-    const colours = this.#colours(), ink = this.#number(this.ink), faint = this.#faint();
+    const { tones, dim, known } = this.#colours(), ink = this.#number(this.ink);
     const left = width / 2 - this.x * scale, top = height / 2 - this.y * scale, edge = size / 2 + 4;
     const view = this.view;
     const put = (line, mark, tone) => {
@@ -167,34 +167,37 @@ export class Painter {
       const at = down * width + across;
       for (let i = 0; i < mark.length; i++) pixels[at + mark[i]] = tone;
     };
-    const known = colours.known, tones = colours.tones;
-    if (this.bright !== null) plane.within(...view, (line) => this.isBright(line) || put(line, marks[known[plane.owners[line]]], faint));
+    const stands = (line) => this.isBright(line) && (this.chosen.size === 0 || this.chosen.has(line));
+    const all = this.bright === null && this.chosen.size === 0;
+    if (!all) plane.within(...view, (line) => stands(line) || put(line, marks[known[plane.owners[line]]], dim[plane.owners[line]]));
     for (const line of this.chosen) put(line, around, ink);
-    plane.within(...view, (line) => this.isBright(line) && put(line, marks[known[plane.owners[line]]], tones[plane.owners[line]]));
+    plane.within(...view, (line) => (all || stands(line)) && put(line, marks[known[plane.owners[line]]], tones[plane.owners[line]]));
   }
 
-  /** By position: the tone of each category, and whether it is known. */
+  /** By position: the tone of each category, the same where others stand out, and whether it is known. */
   #colours() {
     if (this.toned?.header !== this.plane.header || this.toned.dark !== this.dark) {
-      const last = Math.max(0, ...this.plane.categories.keys());
-      const tones = new Uint32Array(last + 1), known = new Uint8Array(last + 1);
+      const last = Math.max(0, ...this.plane.categories.keys()), paper = this.#parts(this.paper);
+      const tones = new Uint32Array(last + 1), dim = new Uint32Array(last + 1), known = new Uint8Array(last + 1);
       for (const each of this.plane.categories.values()) {
-        tones[each.position] = packed(colour(each.position, this.dark));
+        const tone = colour(each.position, this.dark);
+        tones[each.position] = packed(tone);
+        dim[each.position] = packed(tone.map((value, i) => Math.round(0.22 * value + 0.78 * paper[i])));
         known[each.position] = each.known ? 1 : 0;
       }
-      this.toned = { header: this.plane.header, dark: this.dark, tones, known };
+      this.toned = { header: this.plane.header, dark: this.dark, tones, dim, known };
     }
     return this.toned;
   }
 
-  #number(tone) {
+  #parts(tone) {
     this.context.fillStyle = tone;
     const hex = this.context.fillStyle;  // as the canvas writes it: #rrggbb
-    return packed([1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+    return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
   }
 
-  #faint() {
-    return this.#number(this.dark ? "#3b3c3f" : "#d8d4c8");
+  #number(tone) {
+    return packed(this.#parts(tone));
   }
 
   /** One image for every square of the plane that is large enough on the screen, the first that came to it. */
@@ -229,7 +232,7 @@ export class Painter {
     context.setLineDash([]);
   }
 
-  /** The lasso while it is drawn, and where the keyboard is. */
+  /** The lasso while it is drawn, and the image the keyboard is at. */
   #over() {
     const context = this.context, { width, height } = this.canvas;
     context.strokeStyle = this.ink;
@@ -242,9 +245,9 @@ export class Painter {
       context.stroke();
       context.setLineDash([]);
     }
-    if (this.cross) {
+    if (this.pointed >= 0) {
       context.beginPath();
-      context.arc(width / 2, height / 2, 9 * this.ratio, 0, 2 * Math.PI);
+      context.arc(...this.spot(this.pointed), 10 * this.ratio, 0, 2 * Math.PI);
       context.stroke();
     }
   }

@@ -37,7 +37,7 @@ async function load() {
   const part = plane && isPart(content), other = plane !== null && !part;
   if (part) plane.change(content);
   else plane = new Plane(content);
-  if (other) painter.chosen = new Set();  // laid out anew: lines are others
+  if (other) [painter.chosen, painter.pointed] = [new Set(), -1];  // laid out anew: lines are others
   painter.show(plane);
   editing.say();
   describe();
@@ -123,20 +123,27 @@ function point(across, down, reach = 14) {
   const [x, y] = painter.place(across, down), line = plane.nearest(x, y, painter.far(reach));
   if (line < 0) return hide();
   if (line !== focused) tell(line);
+  beside(across, down);
+}
+
+/** The card beside a place, on the canvas. */
+function beside(across, down) {
   const box = canvas.getBoundingClientRect();
-  const beside = across + card.offsetWidth + 24 > box.width ? across - card.offsetWidth - 16 : across + 16;
-  card.style.left = `${Math.max(4, beside)}px`;
+  const left = across + card.offsetWidth + 24 > box.width ? across - card.offsetWidth - 16 : across + 16;
+  card.style.left = `${Math.max(4, left)}px`;
   card.style.top = `${Math.max(4, Math.min(down + 12, box.height - card.offsetHeight - 8))}px`;
 }
 
 function tell(line) {
   focused = line;
   const category = plane.category(line), number = plane.numbers[line], picture = card.querySelector("img");
-  picture.hidden = true;
+  picture.hidden = thumbnails.missing(number);
+  picture.classList.add("coming");  // its room is kept, so that the card stays where it is
   thumbnails.one(number).then((found) => {
-    if (focused !== line || !found) return;
-    picture.src = found.src;
-    picture.hidden = false;
+    if (focused !== line) return;
+    picture.hidden = !found;
+    if (found) picture.src = found.src;
+    picture.classList.toggle("coming", !found);
   });
   card.querySelector("strong").replaceChildren(mark(category), ` ${category.name}`);
   card.querySelector("small").textContent = `${category.known ? "known" : "new"}, image ${number}${plane.people[line] ? ", placed by a person" : ""}`;
@@ -146,6 +153,7 @@ function tell(line) {
 
 function hide() {
   focused = -1;
+  card.classList.remove("open");
   card.hidden = true;
 }
 
@@ -164,7 +172,7 @@ canvas.addEventListener("pointerdown", (event) => {
   canvas.setPointerCapture(event.pointerId);
   fingers.set(event.pointerId, at(event));
   moved = 0;
-  painter.cross = false;
+  painter.pointed = -1;
   if (drawing && fingers.size === 1) painter.lasso = [painter.place(...at(event))];
 });
 
@@ -197,11 +205,14 @@ canvas.addEventListener("pointerup", (event) => {
   if (!alone) return;
   if (drawing) return close();
   if (moved > 6) return;
-  point(...at(event), event.pointerType === "mouse" ? 14 : 24);
-  if (event.pointerType === "mouse" && focused >= 0) location.href = card.href;  // a finger taps the card
+  const mouse = event.pointerType === "mouse";
+  point(...at(event), mouse ? 14 : 24);
+  if (focused < 0) return;
+  if (mouse) location.assign(card.href);
+  else card.classList.add("open");  // for a second tap
 });
 canvas.addEventListener("pointercancel", (event) => { fingers.delete(event.pointerId); painter.lasso = []; painter.again(); });
-canvas.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && event.relatedTarget !== card && !card.contains(event.relatedTarget) && hide());
+canvas.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
 canvas.addEventListener("wheel", (event) => {
   event.preventDefault();
   hide();
@@ -251,12 +262,15 @@ function step(across, down) {
   centre();
 }
 
-/** The keyboard points at what is in the middle. */
+/** The keyboard points at the image nearest to the middle. */
 function centre() {
-  painter.cross = true;
-  painter.again();
   const box = canvas.getBoundingClientRect();
-  point(box.width / 2, box.height / 2, 60);
+  const line = plane ? plane.nearest(painter.x, painter.y, painter.far(Math.min(box.width, box.height) / 2)) : -1;
+  painter.pointed = line;
+  painter.again();
+  if (line < 0) return hide();
+  tell(line);
+  beside(...painter.spot(line).map((each) => each / painter.ratio));
 }
 
 const tools = {
@@ -270,7 +284,7 @@ const keys = {
   ArrowLeft: () => step(80, 0), ArrowRight: () => step(-80, 0), ArrowUp: () => step(0, 80), ArrowDown: () => step(0, -80),
   "+": () => { tools.in(); centre(); }, "=": () => { tools.in(); centre(); }, "-": () => { tools.out(); centre(); },
   0: tools.whole, a: tools.seen,
-  Enter: () => { if (focused >= 0) location.href = card.href; },
+  Enter: () => { if (focused >= 0) location.assign(card.href); },
 };
 
 canvas.addEventListener("keydown", (event) => {
@@ -278,9 +292,9 @@ canvas.addEventListener("keydown", (event) => {
   event.preventDefault();
   keys[event.key]();
 });
-canvas.addEventListener("blur", () => { painter.cross = false; painter.again(); });
+canvas.addEventListener("blur", () => { painter.pointed = -1; painter.again(); });
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, dialog")) return;
   if (event.key === "l" || event.key === "L") lasso();
   if (event.key === "Escape") drawing ? lasso(false) : (hide(), editing.choose([]));
 });
