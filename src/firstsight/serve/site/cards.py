@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -12,11 +12,11 @@ from firstsight.evidence.words import day, how_sure
 from firstsight.pages.found import seen
 from firstsight.serve.site.shelf import UNSURE, Line
 from firstsight.serve.site.shown import Site
-from firstsight.store.authors import RULE, Author
+from firstsight.store.authors import PERSON, RULE
 from firstsight.store.catalogue import Category
+from firstsight.store.events import Assigned
 from firstsight.store.originals import FORGOTTEN
 from firstsight.store.pictures import GONE, NOT_KEPT, UPLOAD, file_name
-from firstsight.store.views import Member, member
 
 LARGE = 224  # pixels of a thumbnail: sharp where screens are fine
 SAMPLES = 4  # pictures of a category in a list
@@ -67,32 +67,40 @@ def tiles(site: Site, numbers: Iterable[int]) -> tuple[Tile, ...]:
 
 
 def tile(site: Site, number: int) -> Tile:
-    each = member(site.view, number)
-    category = site.view.catalogue.categories[each.category]
-    src, why = picture(site, each)
-    settled = each.author != RULE.kind
+    """One image; a single event is read for it."""
+    view, catalogue = site.view, site.view.catalogue
+    recorded = view.event(number)
+    event = recorded.event
+    assert isinstance(event, Assigned)
+    if moved := catalogue.sources.get(number):
+        event = replace(event, source=moved)
+    home, by = catalogue.home(number), catalogue.author(number)
+    category = catalogue.categories[catalogue.resolve(home)]
+    by = PERSON if by == RULE and event.decided_by == PERSON.kind else by
+    sure = event.confidence if home == event.home and by == RULE else None
+    src, why = picture(site, number, event)
     return Tile(
         number=number,
         src=src,
         why=why,
-        file=file_name(each.source),
-        category=each.category,
-        name=each.name,
-        known=each.known,
-        note=_note(each),
-        unsure=not settled and each.confidence is not None and each.confidence < UNSURE,
+        file=file_name(event.source),
+        category=category.id,
+        name=category.name,
+        known=category.known,
+        note=f"{by.in_words} says so" if by != RULE else "" if sure is None else how_sure(sure),
+        unsure=sure is not None and sure < UNSURE,
         founded=bool(category.founded) and category.founded == number - 1,
-        time=each.time,
+        time=recorded.time,
     )
 
 
-def picture(site: Site, each: Member, side: int = LARGE) -> tuple[str | None, str]:
+def picture(site: Site, number: int, event: Assigned) -> tuple[str | None, str]:
     """The address of a small picture or, where there is nothing to make it of, why. Reads no file."""
-    if not each.content:
+    if not event.content:
         return None, FORGOTTEN
-    if site.originals.file(each) is None and f"{PACK}:" not in each.source:
-        return None, NOT_KEPT if each.source.startswith((UPLOAD, "feature")) else GONE
-    return f"/api/images/{each.image}/thumbnail?side={side}", ""
+    if site.originals.file(event) is None and f"{PACK}:" not in event.source:
+        return None, NOT_KEPT if event.source.startswith((UPLOAD, "feature")) else GONE
+    return f"/api/images/{number}/thumbnail?side={LARGE}", ""
 
 
 def card(site: Site, line: Line, samples: Iterable[int]) -> Card:
@@ -132,9 +140,3 @@ def when(time: str, now: datetime | None = None) -> str:
         return ""
     moment, now = datetime.fromisoformat(time), now or datetime.now(UTC)
     return f"{moment:%H:%M} UTC" if moment.date() == now.date() else day(time)
-
-
-def _note(each: Member) -> str:
-    if each.author != RULE.kind:
-        return f"{Author(each.author, each.author_name).in_words} says so"
-    return "" if each.confidence is None else how_sure(each.confidence)

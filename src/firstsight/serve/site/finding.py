@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from threading import Condition, Thread
 
 from firstsight.evidence.review import Findings, find
@@ -19,18 +20,20 @@ class Finder:
     def __init__(self) -> None:
         self._found: Findings | None = None
         self._under_way = False
+        self._began = 0.0
         self._changed = Condition()
 
     def findings(self, view: View, patience: float) -> tuple[Findings, bool]:
-        """The findings so far, and whether more are on their way. The first are waited for, for so many seconds."""
+        """The findings so far, and whether more are on their way. The first are waited for, so many seconds at most."""
         with self._changed:
             last = None if self._found is None else self._found.last
             stale = last is None or view.last - last > max(GROWN, last // 10) or view.last < last
             if stale and not self._under_way:
-                self._under_way = True
+                self._under_way, self._began = True, time.monotonic()
                 Thread(target=self._find, args=(view,), name="finding", daemon=True).start()
             if last is None:
-                self._changed.wait_for(lambda: self._found is not None or not self._under_way, patience)
+                left = max(0.0, self._began + patience - time.monotonic())
+                self._changed.wait_for(lambda: self._found is not None or not self._under_way, left)
             return self._found or _nothing(view), self._under_way
 
     def _find(self, view: View) -> None:
