@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ class Here:
     """A discoverer and its store, called as a client is."""
 
     def __init__(self, model: Model, register: Path) -> None:
-        self.store = opened(model, register)
+        self.model, self.store = model, opened(model, register)
         self.discoverer = firstsight.Discoverer(model, store=self.store)
 
     def __getattr__(self, name: str) -> Any:
@@ -61,7 +61,7 @@ class Here:
         return number_of_categories(self.store.view()).as_json()
 
     def explain(self, image: Any) -> dict[str, Any]:
-        return firstsight.explain(self.discoverer.model, image, store=self.store).as_dict()
+        return firstsight.explain(self.model, image, store=self.store).as_dict()
 
 
 def script(there: Any, folder: Path) -> list[Any]:
@@ -79,7 +79,7 @@ def script(there: Any, folder: Path) -> list[Any]:
     said += [_told(each) for each in there.predict_many([jpeg("blue"), jpeg("red"), feature], errors="yield")]
     said += there.categories()
     white = [each.image for each in there.images("new-1")]
-    for edit in (
+    edits: tuple[Callable[[], Any], ...] = (
         lambda: there.rename("new-1", "snow"),
         lambda: there.merge("new-2", "snow"),
         lambda: there.undo(),
@@ -91,7 +91,8 @@ def script(there: Any, folder: Path) -> list[Any]:
         lambda: there.change_radius(1),
         lambda: there.discard(white[2:3]),
         lambda: there.forget(white[:1]),
-    ):
+    )
+    for edit in edits:
         made = edit()
         said.append((made.number, made.command, made.time[:10]))
     said.append(there.teach([jpeg("red", 4), jpeg("blue", 5)], ["rust", "blue"]))
@@ -143,7 +144,7 @@ def test_the_rest_of_its_verbs(remote: Client, service: Service, tmp_path: Path)
     assert remote.picture(int(first[0] or 0), side=112)
     assert "new-1" in remote.explain(first[0])["sentence"]
     assert [each.kind for each in remote.history()] == ["Created", "Assigned", "Assigned", "Assigned"]
-    assert remote.suggest() == remote.suggest_splits() == remote.reconsider() == remote.apply_reconsider() == []
+    assert not any((remote.suggest(), remote.suggest_splits(), remote.reconsider(), remote.apply_reconsider()))
     assert remote.days() == remote.places() == []
     assert remote.radius == 0
     with pytest.raises(Conflict, match="cannot tell how sure"):
