@@ -1,6 +1,6 @@
 """What the map of a register of many images costs: laying it out, placing, telling a browser, and one large edit.
 
-    uv run python benchmarks/map.py [--images 100000] [--categories 10000] [--browser] [--json FILE]
+    uv run python benchmarks/map.py [--images 100000] [--categories 10000] [--json FILE]
 
 With `--browser` a service is started, and Chromium draws the page (Playwright; `--chromium` says where it is).
 """
@@ -75,15 +75,20 @@ class Figures(dict[str, float]):
         self[what] = value
         print(f"| {what} | {value:,.3g} {unit}{note} |", flush=True)
 
+    def take(self, what: str, work: Callable[[], object]) -> None:
+        """Seconds on the clock, and of one core: beside other work these are fewer."""
+        began = time.process_time()
+        took = seconds(work)
+        self[f"{what}, time of one core"] = core = time.process_time() - began
+        self.say(what, took, "s", f", {core:.3g} s of one core")
+
 
 def measured(path: Path) -> Figures:
     found = Figures()
     with Store.open(path, sync="normal") as store:
         plane, view = Map(path), store.view()
         view.register  # noqa: B018 - which is built when it is first asked for
-        began = time.process_time()
-        found.say("lay out, and place all", seconds(lambda: plane.lay_out(view)), "s")
-        found.say("of that, time of one core", time.process_time() - began, "s")
+        found.take("lay out, and place all", lambda: plane.lay_out(view))
         placing(found, plane, view)
         size = path.with_name(f"{path.name}-map").stat().st_size
         found.say("file", size / 1e6, "MB", f", with a sample of {min(SAMPLE, len(view.catalogue.numbers)):,}")
@@ -98,9 +103,7 @@ def placing(found: Figures, plane: Map, view: View) -> None:
     """Place what is in the register, as if it came now."""
     layout, numbers, register = held(plane, view).layout, view.catalogue.numbers.values(), view.register
     points = points_of(register, [content for _, content in view.features()])
-    began = time.process_time()
-    took = seconds(lambda: layout.place(numbers + 10**9, points))
-    found.say("place all, of that", took, "s", f"; {time.process_time() - began:.3g} s of one core")
+    found.take("place all, of that", lambda: layout.place(numbers + 10**9, points))
     found.say("place one, p50", 1000 * often(lambda: layout.place(numbers[:1], points[:1]), 200), "ms")
 
 
@@ -111,10 +114,10 @@ def editing(found: Figures, placed: Placed, store: Store) -> None:
     found.say("for a browser, making it, p50", 1000 * often(lambda: map_bytes(placed, view.catalogue)), "ms")
     numbers = view.images()
     some, target = numbers[:: max(1, len(numbers) // LASSO)][:LASSO], view.catalogue.live()[0].id
-    found.say(f"move {len(some):,} images", 1000 * seconds(lambda: store.move(some, target)), "ms")
+    found.take(f"move {len(some):,} images", lambda: store.move(some, target))
     now = store.view().catalogue
     found.say("what that changed, p50", 1000 * often(lambda: map_bytes(placed, now, view.catalogue)), "ms")
-    found.say("undo it", 1000 * seconds(store.undo), "ms")
+    found.take("undo it", store.undo)
     before, after = view.catalogue.state(), store.view().catalogue.state()
     assert all(before[name] == after[name] for name in ("homes", "flags", "authors"))
 
