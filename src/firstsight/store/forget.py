@@ -13,11 +13,11 @@ import sqlite3
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firstsight.core.errors import BadRequest, Locked, NotFound
 from firstsight.core.sightings import KEPT, NOTHING
-from firstsight.store.events import Assigned, Forgotten, Recorded, Relocated, from_columns, to_columns
+from firstsight.store.events import Assigned, Forgotten, FoundEmpty, Recorded, Relocated, from_columns, to_columns
 from firstsight.store.log import Log
 
 if TYPE_CHECKING:
@@ -28,9 +28,10 @@ TRIGGER = "events_are_never_changed"
 Checksum = Callable[..., int]
 
 
-def emptied(event: Assigned) -> Assigned:
-    """The event of an image without anything that tells of it."""
-    return replace(event, source="", content=b"", key="", **{name: getattr(NOTHING, name) for name in KEPT})
+def emptied(event: Assigned | FoundEmpty) -> Assigned | FoundEmpty:
+    """The event of an image, or of an empty frame, without anything that tells of it."""
+    nothing: dict[str, Any] = {"source": "", "content": b"", **{name: getattr(NOTHING, name) for name in KEPT}}
+    return replace(event, **nothing, key="") if isinstance(event, Assigned) else replace(event, **nothing)
 
 
 def without_places(event: Relocated, images: Container[int]) -> Relocated:
@@ -47,7 +48,7 @@ def to_forget(log: Log, images: Sequence[int]) -> list[Recorded]:
     found = [log.event(number) for number in dict.fromkeys(images)]
     if not found:
         raise BadRequest("name at least one image")
-    if others := [each.number for each in found if not isinstance(each.event, Assigned)]:
+    if others := [each.number for each in found if not isinstance(each.event, Assigned | FoundEmpty)]:
         raise NotFound(f"event {others[0]} is not an image", hint="show")
     return found
 
@@ -60,7 +61,7 @@ def rewrite(db: sqlite3.Connection, images: Sequence[Recorded], mark: Recorded, 
     (guard,) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (TRIGGER,)).fetchone()
     db.execute(f"DROP TRIGGER {TRIGGER}")
     for each in images:
-        assert isinstance(each.event, Assigned)
+        assert isinstance(each.event, Assigned | FoundEmpty)
         _, body, _, content = to_columns(emptied(each.event))
         db.execute("UPDATE events SET body = ?, content = ? WHERE number = ?", (body, content, each.number))
     gone = {each.number for each in images}
@@ -104,16 +105,16 @@ def mark_of(images: Sequence[Recorded]) -> Forgotten:
 
 def left(images: Sequence[Recorded]) -> list[Recorded]:
     """Those that are not forgotten yet."""
-    return [each for each in images if isinstance(each.event, Assigned) and not each.event.forgotten]
+    return [each for each in images if isinstance(each.event, Assigned | FoundEmpty) and not each.event.forgotten]
 
 
 def unshared(view: View, images: Sequence[Recorded]) -> set[bytes]:
     """The contents of these images that no other image has, also none that was undone or discarded."""
     found: dict[bytes, set[int]] = {}
     for each in images:
-        assert isinstance(each.event, Assigned)
+        assert isinstance(each.event, Assigned | FoundEmpty)
         same = view.catalogue.contents.candidates(each.event.content, view.last)
-        found.setdefault(each.event.content, {n for n in same if view.assigned(n).content == each.event.content})
+        found.setdefault(each.event.content, {n for n in same if view.seen(n).content == each.event.content})
         found[each.event.content] -= {each.number}
     return {content for content, others in found.items() if content and not others}
 
@@ -122,7 +123,7 @@ def of_the_same_file(view: View, images: Container[int]) -> list[int]:
     """Other images of these images' files, or of their content: parts of one frame, or what came twice."""
     told: dict[int, set[str | bytes]] = {}
     for number in view.catalogue.numbers.values().tolist():
-        each = view.assigned(number)
+        each = view.seen(number)
         if not each.forgotten:
             files = [each.source] if os.path.isabs(each.source) else []  # noqa: PTH117 - it may be of another system
             told[number] = {each.content, *files}
