@@ -15,7 +15,6 @@ async function load() {
   } catch {
     return; // the service went away, which is said elsewhere
   }
-  window.htmx.process(place);
   place.querySelector("#asked")?.focus({ preventScroll: true });
   again();
 }

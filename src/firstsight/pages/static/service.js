@@ -59,6 +59,19 @@ function close(form) {
   form.parentElement.querySelector("[data-opens]")?.focus();
 }
 
+// categories that begin with what is typed
+let typed = 0;
+
+async function offer(field) {
+  const turn = ++typed;
+  const response = await fetch(`/parts/find?q=${encodeURIComponent(field.value)}`).catch(() => null);
+  if (response?.ok && turn === typed) field.list.innerHTML = await response.text();
+}
+
+for (const kind of ["input", "focusin"]) {
+  document.addEventListener(kind, (event) => event.target.matches?.("[data-find]") && offer(event.target));
+}
+
 // a picture that is gone is a blank, and not a broken one
 document.addEventListener("error", (event) => {
   const picture = event.target;
@@ -90,7 +103,11 @@ document.addEventListener("keydown", (event) => {
   const keys = {
     u: () => document.querySelector("#undo [data-undo]")?.click(),
     "?": () => document.getElementById("keys").showModal(),
-    "/": () => document.querySelector("input[type=search]")?.focus() ?? location.assign("/categories"),
+    "/": () => {
+      const search = document.querySelector("input[type=search]");
+      if (search) search.focus();
+      else location.assign("/categories");
+    },
   };
   if (keys[event.key]) {
     keys[event.key]();

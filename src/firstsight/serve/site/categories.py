@@ -45,9 +45,9 @@ def categories_part(
 
 
 @router.get("/parts/find")
-def find_part(site: TheSite, q: Text = "", to: Text = "", into: Text = "") -> HTMLResponse:
+def find_part(site: TheSite, q: Text = "") -> HTMLResponse:
     """Categories by the beginning of their names, while one types."""
-    found = matching(site.view.catalogue.live(), q or to or into, OFFERED)
+    found = matching(site.view.catalogue.live(), q, OFFERED)
     sizes = site.shelf.sizes
     return site.part("find", found=[(each, int(sizes[each.position])) for each in found])
 

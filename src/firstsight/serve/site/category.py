@@ -33,7 +33,9 @@ Sorted: TypeAlias = Literal["oldest", "newest", "unsure"]
 def category(site: TheSite, id: str, order: Sorted = "oldest") -> HTMLResponse:
     """A category by id or name; a merged one stands for what it was merged into."""
     found = site.view.category(id)
-    return site.page("category", here="categories", order=order, **_about(site, found), **_some(site, found, order, 0))
+    return site.page(
+        "category", here="categories", order=order, **_about(site, found), **_some(site, found, order, 0, PAGE)
+    )
 
 
 @router.get("/parts/category")
@@ -56,7 +58,7 @@ def images_part(
     return site.part("images", order=order, id=found.id, **_some(site, found, order, after, count))
 
 
-def _some(site: Site, found: Category, order: Sorted, after: int, count: int = PAGE) -> dict[str, Any]:
+def _some(site: Site, found: Category, order: Sorted, after: int, count: int) -> dict[str, Any]:
     numbers = site.shelf.images(found, order)
     end = after + count
     return {
