@@ -50,4 +50,4 @@ class Finder:
 
 def _nothing(view: View) -> Findings:
     """Before anything is found, images and small categories can be asked about all the same."""
-    return Findings(view.last, (), (), (), frozenset(view.catalogue.undone))
+    return Findings(view.last, frozenset(view.catalogue.undone))
