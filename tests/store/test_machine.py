@@ -273,7 +273,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def discard(self, data: st.DataObject) -> None:
         chosen = data.draw(st.lists(st.sampled_from(self.images()), min_size=1, max_size=3))
-        contents = [self.store.view().assigned(image).content for image in chosen]
+        contents = [self.store.view().seen(image).content for image in chosen]
         if self.edit(self.store.discard, chosen):
             for content in filter(None, contents):  # a forgotten image is recognised no more
                 answer = self.store.recognise(content)
