@@ -42,6 +42,15 @@ def test_the_first_to_ask_starts_it_and_it_is_told_as_long_as_it_stays(filled: T
     assert "no-store" not in whole.headers["Cache-Control"]
 
 
+def test_it_says_whether_thumbnails_are_worth_asking_for(filled: TestClient, service: Service, colours: Model) -> None:
+    assert laid_out(filled, service)["pictures"] is True
+    filled.post("/api/images/discard", json={"images": service.view().images()})
+    feature = colours.encode([colours.prepare(jpeg("white"))])
+    assert filled.post("/api/discover/features", json={"features": feature.tolist()}).status_code == 200
+    told = header_of(filled.get("/api/map").content)
+    assert (told["images"], told["pictures"]) == (1, False)
+
+
 def test_what_changed_is_told_to_those_who_have_the_rest(filled: TestClient, service: Service) -> None:
     header = laid_out(filled, service)
     held = {"since": header["last"], "layout": header["layout"]}
