@@ -53,6 +53,8 @@ def map_of_images(
         if count and not plane.failed:
             plane.begin(view)
         return JSONResponse(Laying(working=plane.working, images=count, failed=plane.failed).model_dump(), 202, headers)
+    if placed.outgrown and not plane.failed:
+        plane.begin(view)
     id = placed.layout.id
     before = plane.moment(since) if since is not None and since <= view.last and layout == id else None
     begins = "" if before is None else f"-{before.last}"
