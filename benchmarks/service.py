@@ -2,10 +2,10 @@
 
     uv run --all-extras python benchmarks/service.py [--backbone NAME] [--device NAME] [--images N] [--clients N]
 
-The baseline is the encoder alone, on pixels that are there: nothing is read, sent or kept. The service reads JPEG files
-from a socket, decodes, encodes, decides, keeps the pictures, and writes each answer to disk before it is given. Clients
-are another process. Both take turns, round by round, so that whatever else the machine does hits both. Every answer
-must be in the register once.
+The baseline is the encoder alone, on pixels that are there: nothing is read, sent or kept. `discover` reads the same
+JPEG files from disk and keeps answers in a register. The service gets them from a socket, and keeps the pictures, too;
+each answer is on disk before it is given. Clients are another process. All take turns, round by round, so that whatever
+else the machine does hits all of them. Every answer must be in the register once.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 import uvicorn
 
 from common import keep, model_of, photographs, show
+from firstsight.discoverer import Discoverer
 from firstsight.model.model import Model
 from firstsight.serve.app import create_app
 from firstsight.serve.run import Server, listening
@@ -54,7 +55,8 @@ def main() -> None:
         pixels = np.stack([model.prepare(path) for path in paths[:128]])
         encoding_alone(model, pixels)
         for number in range(options.rounds):
-            rounds.append(encoding_alone(model, pixels) | served(model, Path(name), number, options.clients))
+            alone = encoding_alone(model, pixels) | discovered(model, paths, Path(name) / f"{number} without.db")
+            rounds.append(alone | served(model, Path(name), number, options.clients))
     report(rounds, options.images, options.clients, f"{options.backbone}, {model.image_encoder.device}")
     keep(options.json, options.device, {"backbone": options.backbone, "clients": options.clients, "rounds": rounds})
 
@@ -65,6 +67,15 @@ def encoding_alone(model: Model, pixels: np.ndarray[Any, Any]) -> dict[str, floa
     model.image_encoder.features(pixels)
     seconds, work = time.perf_counter() - began, time.process_time() - worked
     return {"encoding alone": len(pixels) / seconds, "encoding CPU": work * 1e3 / len(pixels)}
+
+
+def discovered(model: Model, paths: list[Path], register: Path) -> dict[str, float]:
+    """The same for files and a register, without a service."""
+    began, worked = time.perf_counter(), time.process_time()
+    with Discoverer(model, store=register) as discoverer:
+        count = sum(1 for _ in discoverer.discover_many(paths))
+    seconds, work = time.perf_counter() - began, time.process_time() - worked
+    return {"discover": count / seconds, "discover CPU": work * 1e3 / count}
 
 
 def served(model: Model, folder: Path, number: int, clients: int) -> dict[str, float]:
@@ -109,12 +120,12 @@ def check_once(register: Path, answers: list[dict[str, Any]]) -> None:
 
 def report(rounds: list[dict[str, float]], images: int, clients: int, title: str) -> None:
     middle = {name: float(np.median([each[name] for each in rounds])) for name in rounds[0]}
-    ratio = float(np.median([each["served"] / each["encoding alone"] for each in rounds]))
-    waited = (f"{middle[name]:.0f}" for name in ("p50", "p99"))
-    rows = [
-        ["encoding alone", f"{middle['encoding alone']:.1f}", "1.00", f"{middle['encoding CPU']:.1f}", "", ""],
-        ["served", f"{middle['served']:.1f}", f"{ratio:.2f}", f"{middle['served CPU']:.1f}", *waited],
-    ]
+    waited = [f"{middle[name]:.0f}" for name in ("p50", "p99")]
+    rows = []
+    for name, work in (("encoding alone", "encoding CPU"), ("discover", "discover CPU"), ("served", "served CPU")):
+        ratio = float(np.median([each[name] / each["encoding alone"] for each in rounds]))
+        cells = [name, f"{middle[name]:.1f}", f"{ratio:.2f}", f"{middle[work]:.1f}"]
+        rows.append([*cells, *(waited if name == "served" else ("", ""))])
     show(
         f"{title}: {images} images, {clients} clients, the median of {len(rounds)} rounds",
         ("what", "images/s", "ratio", "CPU ms an image", "p50 ms", "p99 ms"),
