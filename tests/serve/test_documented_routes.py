@@ -24,8 +24,8 @@ BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(), flags=re.DOTALL | re
 LINES = [line for block in BLOCKS for line in block.splitlines()]
 CURLS = [line for line in LINES if line.startswith("curl")]
 ADDRESS = "http://127.0.0.1:8000"
-# what a register of codes cannot tell, and what plain colours never need
-REFUSED = {"/api/unsure": "409", "/api/categories/new-1/split": "409"}
+# what a register of codes cannot tell, what plain colours never need, and what is begun
+REFUSED = {"/api/unsure": "409", "/api/categories/new-1/split": "409", "/api/map": "202", "/api/map/layout": "202"}
 
 
 def asked(line: str) -> tuple[str, str]:

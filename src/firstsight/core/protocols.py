@@ -241,6 +241,15 @@ class FindsHalves(Protocol):
 
 
 @runtime_checkable
+class HasPoints(Protocol):
+    """What a register can tell besides, for whoever draws or groups what it holds."""
+
+    def points(self, features: NDArray[Any]) -> NDArray[np.float64]:
+        """Features (N, ...) as points that lie as near each other as they are alike."""
+        ...
+
+
+@runtime_checkable
 class RehearsesSplits(FindsHalves, Protocol):
     """What a register can tell besides, whose method has tried itself out."""
 

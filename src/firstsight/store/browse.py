@@ -119,8 +119,8 @@ def categories(
     return Page(tuple(entry(columns, columns.live[at]) for at in some.tolist()), start, len(found))
 
 
-def entry(columns: Table, category: Category) -> Entry:
-    """One category."""
+def entry(columns: Table, category: Category, samples: int = SAMPLES) -> Entry:
+    """One category, with so many images that show it."""
     at, own = category.position, columns.of(category.position)
     times = columns.times[own]
     return Entry(
@@ -132,7 +132,7 @@ def entry(columns: Table, category: Category) -> Entry:
         unsure=int(columns.unsure[at]),
         first_seen=in_words(int(times[0])) if len(times) else None,
         last_seen=in_words(int(columns.last[at])) if len(times) else None,
-        samples=_samples(columns, category, own),
+        samples=_samples(columns, category, own, samples),
     )
 
 
@@ -218,10 +218,10 @@ def _order(columns: Table, found: NDArray[np.int64], sort: Sort) -> NDArray[np.i
     return np.lexsort(keys[sort])
 
 
-def _samples(columns: Table, category: Category, own: NDArray[np.int64]) -> tuple[int, ...]:
+def _samples(columns: Table, category: Category, own: NDArray[np.int64], count: int) -> tuple[int, ...]:
     numbers = columns.numbers[own]
     founder = numbers == category.founded + 1 if category.founded else np.zeros(len(own), dtype=bool)
-    surest = np.lexsort((numbers, -columns.sure[own], ~founder))[:SAMPLES]
+    surest = np.lexsort((numbers, -columns.sure[own], ~founder))[:count]
     return tuple(numbers[surest].tolist())
 
 

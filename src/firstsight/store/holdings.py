@@ -124,6 +124,10 @@ class Holdings:
         at = self.numbers.find(number)
         return at >= 0 and self.flags[at] & AWAY == DISCARDED
 
+    def is_forgotten(self, number: int) -> bool:
+        """Whether all that told of an image was removed for good."""
+        return bool(self.keys[self._index(number)] == key_of(b""))
+
     def is_empty(self, number: int) -> bool:
         """Whether that is a frame in which a detector found nothing."""
         at = self.numbers.find(number)

@@ -172,6 +172,11 @@ class Store(Editing):
         return self._log.name
 
     @property
+    def path(self) -> Path | None:
+        """The file it is in; none where it is in memory."""
+        return self._log.path if isinstance(self._log, SqliteLog) else None
+
+    @property
     def pictures(self) -> Pictures:
         """The images that were sent to it, in a folder beside it."""
         return self._log.pictures
