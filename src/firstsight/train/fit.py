@@ -32,6 +32,7 @@ from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.features import fit_decision
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache
+from firstsight.train.repair import repair
 from firstsight.train.support import Stems, Support
 
 TRAINING_COST = (
@@ -119,6 +120,7 @@ def _train(
 ) -> Model:
     """Train the encoder, encode the support set, fit the decision on it, and say how it came out."""
     began, encoder = time.monotonic(), support.encoder
+    repaired: list[str] = []
     if encoder.learner.learns:
         with progress.task("training", support.settings.epochs) as advance:
 
@@ -127,6 +129,7 @@ def _train(
                 advance()
 
             train(encoder.learner, support, checkpoint, on_epoch)
+        repaired = repair(encoder.learner, support, progress)
     started = time.monotonic()
     found, shown = support_features(support, data.categories, progress)
     adaptation = _adapted(settings, support, found, time.monotonic() - started, progress)
@@ -137,6 +140,7 @@ def _train(
         found = replace(made, held_out=adaptation.held_out)
     model = replace(fit_decision(found, settings), encoder=encoder)
     model.examples = _examples(model, found, shown)
+    model.report["lines"] += repaired
     if adaptation is not None:
         model.report["lines"].append(adaptation.line())
         model.report |= adaptation.report()

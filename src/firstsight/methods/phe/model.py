@@ -26,6 +26,9 @@ from firstsight.methods.phe.losses import (
 from firstsight.methods.phe.prototypes import category_means, prototype_similarity, support_prototypes
 from firstsight.methods.phe.settings import PheSettings, PrototypeSettings
 
+HARDER = 10.0  # times the weight of L_c, which leaves no two centres close (reproductions/LOG.md)
+LEAST_BATCH = 32
+
 
 class Outputs(NamedTuple):
     """What one batch gives: N images, C categories, D dimensions, L bits."""
@@ -118,3 +121,17 @@ class PHE(PrototypeLearner):
     def centres(self) -> Tensor:
         """The centres of the trained model, computed once in fp32 (deviation 3), or those of the last batch."""
         return self.hash_centres() if self.settings.centres == "final" else self.last_centres
+
+    def apart(self) -> float:
+        """The share of known categories whose centre's code is no other's."""
+        counts = torch.unique(self.centres() > 0, dim=0, return_counts=True)[1]
+        return float((counts == 1).sum()) / self.categories
+
+    def harder(self) -> PheSettings | None:
+        """Centres pushed apart harder, in batches that BatchNorm can do with, for half as long."""
+        s: PheSettings = self.settings
+        if not s.repair:
+            return None
+        return s.changed(
+            alpha=HARDER * s.alpha, batch_size=max(LEAST_BATCH, s.batch_size), epochs=max(1, s.epochs // 2)
+        )
