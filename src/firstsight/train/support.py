@@ -50,7 +50,7 @@ class Support:
         self.labels = torch.tensor(labels, device=encoder.device)
         self.taught = torch.arange(len(labels)) if taught is None else torch.from_numpy(taught)
         if learner.withholds:
-            self.taught = self.taught[torch.from_numpy(~withheld(np.asarray(labels)))]
+            self.taught = self.taught[torch.from_numpy(~withheld(np.asarray(labels)))[self.taught]]
         self.pixels = pixels
         self.stems: Tensor | None = None
         if learner.learns:
