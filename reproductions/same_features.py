@@ -1,7 +1,7 @@
 """Other rules with as much of the backbone learning as `firstsight` has, and every rule on the features of the others.
 
     python reproductions/same_features.py cub cub.tar --out whole --methods phe,online-clustering,age,talon-p
-    python reproductions/same_features.py cub cub.tar --out whole --methods firstsight --seed 0
+    python reproductions/same_features.py cub cub.tar --out whole --methods firstsight,firstsight-frozen --seeds 0,1,2
 
 A method is trained by the recipe of adaptation: the later half of the blocks, its rates, batches, views and image size,
 but by its own losses. Its own rule is scored as `benchmark` does, into DATA.runs.jsonl. Then the register of
@@ -26,11 +26,13 @@ from numpy.typing import NDArray
 
 from firstsight.core.accuracy import matched
 from firstsight.core.decision import Decision
-from firstsight.core.protocols import Features, HeldOut, Silent, SupportFeatures
+from firstsight.core.protocols import CONFIRMED, Features, HeldOut, Silent, SupportFeatures
+from firstsight.core.threads import one_thread
 from firstsight.data.benchmarks import open_data, split_of
 from firstsight.encode.encoder import TorchEncoder
 from firstsight.encode.learner import FrozenFeatures
 from firstsight.evaluate.orders import RANDOM_ORDERS, random_orders
+from firstsight.evaluate.processes import spread
 from firstsight.evaluate.scores import without_nan
 from firstsight.evaluate.stream import passes
 from firstsight.methods.adaptation import RECIPE
@@ -58,7 +60,7 @@ BINS = 15
 def whole(name: str, seed: int, stages: int, image_size: int) -> Any:
     """The settings of a method under the recipe of adaptation; as many views as that has."""
     looks = {"backbone": "efficientnet-lite2", "image_size": image_size, "seed": seed}
-    if name == "firstsight":
+    if name.startswith("firstsight"):
         return settings(name, **looks)
     own = {key: getattr(RECIPE, key) for key in TAKEN}
     if name == "phe":
@@ -106,22 +108,29 @@ def decided(task: Task, decision: Decision, stream: Features, **about: Any) -> d
     }
 
 
-def closely(decision: Decision, stream: Features, truth: tuple[str, ...]) -> dict[str, Any]:
+def closely(decision: Decision, stream: Features, truth: tuple[str, ...]) -> list[dict[str, float]]:
     """By random order: All, confirmed and found categories, and the calibration error of the confidence."""
-    compared, names = decision.transform(stream), list(decision.names)
-    true = np.unique(truth, return_inverse=True)[1]
-    known = np.isin(truth, names)
-    found: dict[str, list[float]] = {key: [] for key in ("all", "confirmed", "found", "error", "of known", "of new")}
-    for order in random_orders(len(truth), RANDOM_ORDERS):
-        answers: Any = decision.register().assign_many(compared[order])
-        right, sure = matched(true[order], answers.category), np.asarray(answers.confidence)
-        sizes = np.bincount(answers.category)
-        found["all"].append(float(right.mean()))
-        found["confirmed"].append(int((sizes >= 3).sum()))
-        found["found"].append(int((sizes > 0).sum()))
-        for key, some in (("error", known | True), ("of known", known), ("of new", ~known)):
-            found[key].append(_calibration_error(sure[some[order]], right[some[order]]))
-    return found
+    true, known = np.unique(truth, return_inverse=True)[1], np.isin(truth, decision.names)
+    given = (decision, decision.transform(stream), true, known)
+    return spread(_in_order, given, list(random_orders(len(truth), RANDOM_ORDERS)))
+
+
+@one_thread()
+def _in_order(
+    given: tuple[Decision, NDArray[Any], NDArray[np.int64], NDArray[np.bool_]], order: NDArray[np.int64]
+) -> dict[str, float]:
+    decision, compared, true, known = given
+    answers: Any = decision.register().assign_many(compared[order])
+    right, sure, known = matched(true[order], answers.category), np.asarray(answers.confidence), known[order]
+    sizes = np.bincount(answers.category)
+    return {
+        "all": float(right.mean()),
+        "confirmed": int((sizes >= CONFIRMED).sum()),
+        "found": int((sizes > 0).sum()),
+        "error": _calibration_error(sure, right),
+        "error of known": _calibration_error(sure[known], right[known]),
+        "error of new": _calibration_error(sure[~known], right[~known]),
+    }
 
 
 def _calibration_error(sure: NDArray[Any], right: NDArray[Any]) -> float:
@@ -135,7 +144,7 @@ def main() -> None:
     parser.add_argument("root", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--methods", default="phe,online-clustering,age,talon-p")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", default="0")
     parser.add_argument("--stages", type=int, default=4, help="the later half of EfficientNet-Lite2")
     parser.add_argument("--image-size", type=int, default=260)
     parser.add_argument("--device", default="auto")
@@ -143,11 +152,12 @@ def main() -> None:
     of, images = open_data(options.data, options.root)
     parts = split_of(of, images).apply(images)
     names = options.methods.split(",")
-    first = whole(names[0], options.seed, options.stages, options.image_size)
+    first = whole(names[0], 0, options.stages, options.image_size)
     task = prepare(parts, first, RANDOM_ORDERS, options.device, Silent())
-    for name in names:
-        chosen = whole(name, options.seed, options.stages, options.image_size)
-        compare(task, options.data, name, chosen, options.out)
+    for seed in map(int, options.seeds.split(",")):
+        for name in names:
+            chosen = whole(name, seed, options.stages, options.image_size)
+            compare(task, options.data, name, chosen, options.out)
 
 
 def compare(task: Task, data: str, name: str, chosen: Any, out: Path) -> None:
@@ -165,9 +175,9 @@ def compare(task: Task, data: str, name: str, chosen: Any, out: Path) -> None:
     found = SupportFeatures(encoded(encoder, task.pixels), labels, tuple(task.support.categories))
     stream = encoded(encoder, task.stream)
     lines = []
-    if name == "firstsight":
+    if name.startswith("firstsight"):
         lines.append({**about, "rule": name, "closely": closely(model.decision, stream, task.truth)})
-        for rule in OTHERS:
+        for rule in OTHERS if chosen.seed == 0 else ():
             other = decision_of(rule).fit(replace(found, features=unit(found.features)), settings(rule))
             lines.append(decided(task, other, unit(stream), **about, rule=rule))
     else:
