@@ -49,16 +49,19 @@ def phe(centres: list[list[float]], **changes: Any) -> PHE:
     return learner
 
 
-def test_categories_are_apart_whose_code_no_other_has() -> None:
-    assert phe([[1, 1], [2, 3], [-1, 1], [1, -1]]).apart() == 0.5
-    assert phe([[1, 1], [-1, -1]]).apart() == 1
+def test_images_are_apart_that_lie_nearest_to_their_own_centre_alone() -> None:
+    features, labels = torch.tensor([[3.0, 1], [-1, -2], [2, -1]]), torch.tensor([0, 1, 0])
+    assert phe([[1, 1], [-1, -1]]).apart(features[:2], labels[:2]) == 1
+    assert phe([[1, 1], [2, 3]]).apart(features, labels) == 0  # centres that share a code
+    assert phe([[1, 1], [-1, -1]]).apart(features, labels) == pytest.approx(2 / 3)  # the third is between the two
 
 
 def test_training_on_is_harder_on_centres_and_never_in_tiny_batches() -> None:
     harder = phe([[1, 1], [-1, 1]], batch_size=2, epochs=9).harder()
     assert harder is not None
     assert (harder.alpha, harder.batch_size, harder.epochs) == (HARDER * 0.1, LEAST_BATCH, 4)
-    assert phe([[1, 1], [-1, 1]], repair=False).harder() is None
+    for left_alone in ({"repair": False}, {"alpha": 0.0}, {"gamma": 0.0}):
+        assert phe([[1, 1], [-1, 1]], **left_alone).harder() is None
 
 
 def test_a_collapse_is_trained_away_and_the_best_state_is_kept(
@@ -67,19 +70,19 @@ def test_a_collapse_is_trained_away_and_the_best_state_is_kept(
     support = support_of(moths, tiny, epochs=2)
     learner = support.encoder.learner
     kept: list[dict[str, torch.Tensor]] = []
-    shares = iter([0.25, 0.75, 0.75, 0.5])
+    shares = iter([0.25, 0.75, 0.5])
 
-    def apart() -> float:
+    def apart(*given: torch.Tensor) -> float:
         kept.append({name: value.clone() for name, value in learner.state_dict().items()})
         return next(shares)
 
     monkeypatch.setattr(learner, "apart", apart)
     asked = learner.settings
-    lines = repair(learner, support, Silent())
+    lines = repair(learner, support, torch.zeros(24, 12), Silent())
     assert ["25%" in line and "75%" in line for line in lines] == [True]
     assert learner.settings is asked
     assert support.settings is asked
-    best, last = kept[1], kept[3]  # after the first round, and after the second
+    best, last = kept[1], kept[2]  # after the first round, and after the second
     assert all(torch.equal(value, best[name]) for name, value in learner.state_dict().items())
     assert not all(torch.equal(best[name], value) for name, value in last.items())
 
@@ -88,13 +91,13 @@ def test_what_is_apart_is_left_alone(moths: Path, tiny: Tiny, monkeypatch: pytes
     support = support_of(moths, tiny)
     learner = support.encoder.learner
     before = {name: value.clone() for name, value in learner.state_dict().items()}
-    monkeypatch.setattr(learner, "apart", lambda: 0.9)
-    assert repair(learner, support, Silent()) == []
+    monkeypatch.setattr(learner, "apart", lambda *given: 0.9)
+    assert repair(learner, support, torch.zeros(24, 12), Silent()) == []
     assert all(torch.equal(value, before[name]) for name, value in learner.state_dict().items())
 
 
 def test_a_fit_says_that_it_was_repaired(moths: Path, tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    shares = iter([0.5, 1.0, 1.0])
-    monkeypatch.setattr(PHE, "apart", lambda self: next(shares))
+    shares = iter([0.5, 1.0])
+    monkeypatch.setattr(PHE, "apart", lambda self, *given: next(shares))
     model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "epochs": 1})
     assert any("training had collapsed: 50%" in line for line in model.report["lines"])

@@ -64,8 +64,8 @@ class Learner(nn.Module, ABC):
         """After training: where it put the known categories among its features, if it learned that; else None."""
         return None
 
-    def apart(self) -> float:
-        """After training: the share of known categories that its centres tell from all others; 1 if it has none."""
+    def apart(self, features: Tensor, labels: Tensor) -> float:
+        """After training: the share of the support images that lie nearest to their own centre; 1 if it has none."""
         return 1.0
 
     def harder(self) -> Any | None:

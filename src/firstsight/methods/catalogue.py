@@ -245,7 +245,7 @@ _ALL = (
         PheSettings,
         "ball",
         "PHE without L_p",
-        {"gamma": 0.0, "prototype_start": "random", "repair": False},
+        {"gamma": 0.0, "prototype_start": "random"},
         paper=(LOSSES, "without L_p"),
     ),
     Method(
@@ -254,7 +254,7 @@ _ALL = (
         PheSettings,
         "ball",
         "PHE without L_c",
-        {"alpha": 0.0, "repair": False},
+        {"alpha": 0.0},
         paper=(LOSSES, "without L_c"),
     ),
     Method(
@@ -263,7 +263,7 @@ _ALL = (
         PheSettings,
         "ball",
         "PHE without L_f",
-        {"beta": 0.0, "repair": False},
+        {"beta": 0.0},
         paper=(LOSSES, "without L_f"),
     ),
     Method(

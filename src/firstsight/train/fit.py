@@ -120,7 +120,6 @@ def _train(
 ) -> Model:
     """Train the encoder, encode the support set, fit the decision on it, and say how it came out."""
     began, encoder = time.monotonic(), support.encoder
-    repaired: list[str] = []
     if encoder.learner.learns:
         with progress.task("training", support.settings.epochs) as advance:
 
@@ -129,9 +128,11 @@ def _train(
                 advance()
 
             train(encoder.learner, support, checkpoint, on_epoch)
-        repaired = repair(encoder.learner, support, progress)
     started = time.monotonic()
     found, shown = support_features(support, data.categories, progress)
+    given = torch.from_numpy(found.features).to(encoder.device)
+    if repaired := repair(encoder.learner, support, given, progress):
+        found, shown = support_features(support, data.categories, progress)
     adaptation = _adapted(settings, support, found, time.monotonic() - started, progress)
     if adaptation is not None and adaptation.strength:
         encoder = adaptation.encoder

@@ -122,15 +122,21 @@ class PHE(PrototypeLearner):
         """The centres of the trained model, computed once in fp32 (deviation 3), or those of the last batch."""
         return self.hash_centres() if self.settings.centres == "final" else self.last_centres
 
-    def apart(self) -> float:
-        """The share of known categories whose centre's code is no other's."""
-        counts = torch.unique(self.centres() > 0, dim=0, return_counts=True)[1]
-        return float((counts == 1).sum()) / self.categories
+    @torch.no_grad()
+    def apart(self, features: Tensor, labels: Tensor) -> float:
+        """The share of images whose code is nearer to their own centre's than to any other's, which may be the same."""
+        alike = torch.sign(features) @ torch.sign(self.centres().float()).T  # (N, C)
+        own = alike.gather(1, labels[:, None])
+        others = alike.scatter(1, labels[:, None], -torch.inf).amax(dim=1, keepdim=True)
+        return float((own > others).float().mean())
 
     def harder(self) -> PheSettings | None:
-        """Centres pushed apart harder, in batches that BatchNorm can do with, for half as long."""
+        """Centres pushed apart harder, in batches that BatchNorm can do with, for half as long.
+
+        Where a loss is switched off, what comes of that is to be seen.
+        """
         s: PheSettings = self.settings
-        if not s.repair:
+        if not (s.repair and s.alpha and s.beta and s.gamma):
             return None
         return s.changed(
             alpha=HARDER * s.alpha, batch_size=max(LEAST_BATCH, s.batch_size), epochs=max(1, s.epochs // 2)
