@@ -131,13 +131,13 @@ class PHE(PrototypeLearner):
         return float((own > others).float().mean())
 
     def harder(self) -> PheSettings | None:
-        """Centres pushed apart harder, in batches that BatchNorm can do with, for half as long.
+        """Centres pushed apart harder, in batches that BatchNorm can do with, for half as many steps.
 
         Where a loss is switched off, what comes of that is to be seen.
         """
         s: PheSettings = self.settings
         if not (s.repair and s.alpha and s.beta and s.gamma):
             return None
-        return s.changed(
-            alpha=HARDER * s.alpha, batch_size=max(LEAST_BATCH, s.batch_size), epochs=max(1, s.epochs // 2)
-        )
+        batch = max(LEAST_BATCH, s.batch_size)
+        epochs = max(1, round(s.epochs / 2 * batch / s.batch_size))
+        return s.changed(alpha=HARDER * s.alpha, batch_size=batch, epochs=epochs)
