@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from browsers import PHONE, chromium, looking
 from playwright.sync_api import Browser, Page
 from served import behind_a_socket, running
 
-from browsing import PHONE, chromium, looking
 from firstsight.evidence import mapped
 from firstsight.model.model import Model
 from firstsight.serve.service import Service
