@@ -22,11 +22,11 @@ import numpy as np
 from common import keep, photographs, show
 from firstsight.core.threads import computing_threads
 from firstsight.data.images import decode, read
+from firstsight.data.thumbnails import SIDE, small
 from firstsight.evaluate import processes
 from firstsight.evaluate.stream import decided
 from firstsight.evidence.overview import overview
 from firstsight.pages.found import found_page
-from firstsight.pages.thumbnails import SIDE, small
 from firstsight.store.store import Arrival, Store
 from firstsight.train.features import fit_features
 

@@ -112,7 +112,7 @@ def test_reencoding_needs_every_image(
     lonely.write_bytes(next(walk(swatches / "stream")).read_bytes())
     firstsight("discover", sure_model, lonely, "--register", register, "--again", "--device", "cpu")
     lonely.unlink()
-    refused(8, "one.jpg: does not exist", "categories", register, "reencode", sure_model, tmp_path / "n.db")
+    refused(8, "one.jpg: no longer there", "categories", register, "reencode", sure_model, tmp_path / "n.db")
     assert not (tmp_path / "n.db").exists()
 
 

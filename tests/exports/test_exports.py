@@ -21,6 +21,7 @@ from firstsight.exports.darwin_core import terms
 from firstsight.exports.export import FORMATS, MARK, export
 from firstsight.exports.records import Options
 from firstsight.exports.sites import read_sites, site_of
+from firstsight.store.originals import Originals
 from firstsight.store.store import Store
 from firstsight.store.views import images
 from photographs import HAARLEM, photograph
@@ -262,5 +263,6 @@ def test_files_that_are_gone_are_named(store: Store, tmp_path: Path) -> None:
 
 def test_a_part_is_read_again_by_what_the_log_says(store: Store) -> None:
     part = next(each for each in images(store.view()) if each.box)
-    assert decode(read(part.picture)[0]).size == (40, 40)
-    assert Image.open(io.BytesIO(in_frame(part.picture))).size == (80, 40)
+    picture = Originals(store.pictures).place(part)
+    assert decode(read(picture)[0]).size == (40, 40)
+    assert Image.open(io.BytesIO(in_frame(picture))).size == (80, 40)

@@ -18,7 +18,8 @@ import pytest
 from tiny_store import MODEL, discover, fresh_register, new_store
 
 from firstsight.cli.main import app
-from firstsight.core.errors import Damaged, StoreError
+from firstsight.cli.remedies import remedy
+from firstsight.core.errors import Damaged, Locked, StoreError
 from firstsight.core.protocols import Register
 from firstsight.model import folder
 from firstsight.model.folder import load_model
@@ -190,3 +191,21 @@ def test_discover_goes_on_with_a_register_that_was_made_while_it_loaded_the_mode
     with Store.open(path, write=False) as store:
         assert store.view().catalogue.radius == 3
         assert len(store.view().catalogue.numbers) == 24
+
+
+def test_who_would_write_beside_a_service_is_told_where_to_edit(path: Path) -> None:
+    with new_store(path) as store:
+        discover(store, 0b0111)
+        store.say("http://127.0.0.1:8000")
+        with pytest.raises(Locked, match=r"by firstsight serve at http://127.0.0.1:8000 .process \d+") as refused:
+            Store.open(path)
+        assert refused.value.facts == {"address": "http://127.0.0.1:8000"}
+        assert remedy(refused.value) == "make the edit there; reading is possible here meanwhile"  # as commands say it
+        with pytest.raises(Locked, match="firstsight serve at"):
+            app(["categories", str(path), "rename", "new-1", "moth"], standalone_mode=False)
+        with Store.open(path, write=False) as reader:  # as ever
+            assert reader.view().images() == [2]
+    with Store.open(path) as store:  # the address went with who said it
+        with pytest.raises(Locked, match="by another process"):
+            Store.open(path)
+        store.rename("new-1", "moth")

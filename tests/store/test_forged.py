@@ -13,8 +13,8 @@ import pytest
 from tiny_store import code, discover, new_store
 
 from firstsight.core.errors import FirstsightError, StoreError
-from firstsight.store.events import Recorded, from_columns
 from firstsight.store.chained import checksum
+from firstsight.store.events import Recorded, from_columns
 from firstsight.store.store import Store
 
 

@@ -128,7 +128,7 @@ def test_files_that_moved_are_found_and_encoded_anew(kind: str, images: Path, tm
         for path in images.iterdir():
             path.rename(tmp_path / "disk" / "2026" / f"IMG_{path.name}")
         (tmp_path / "disk" / "other.jpg").write_bytes(b"something else")
-        with pytest.raises(Conflict, match="does not exist") as refused:
+        with pytest.raises(Conflict, match="no longer there") as refused:
             reencode(store, encoder(knowing(kind), kind), tmp_path / "new.db", Silent())
         assert refused.value.hint == "relocate"
         search = find(store.view(), tmp_path / "disk", Silent())
@@ -191,3 +191,18 @@ def test_what_is_in_a_pack_that_is_there_is_not_missing(tmp_path: Path) -> None:
             store.record([Arrival(source, pack.encode() * 8, feature_at("codes", np.array(HERE) / 10))], MODEL)
         (tmp_path / "here.tar").write_bytes(b"")
         assert find(store.view(), tmp_path, Silent()).missing == [f"{tmp_path / 'gone'}.tar:ant/1.jpg"]
+
+
+def test_what_was_sent_is_encoded_anew_and_kept_with_the_new_register(kind: str, tmp_path: Path) -> None:
+    with Store.create(tmp_path / "old.db", register_of(kind), MODEL) as store:
+        content = read(bytes(HERE))[1]
+        store.record([Arrival("upload:1.jpg", content, feature_at(kind, np.array(HERE) / 10))], MODEL)
+        with pytest.raises(Conflict, match="not kept"):
+            reencode(store, encoder(register_of(kind), kind), tmp_path / "new.db", Silent())
+        store.pictures.put(bytes(HERE), content)
+        reencode(store, encoder(register_of(kind), kind), tmp_path / "new.db", Silent())
+    with Store.open(tmp_path / "new.db", write=False) as new:
+        path = new.pictures.path(content)
+        assert path is not None
+        assert path.parent.parent == tmp_path / "new.db-images"
+        assert path.read_bytes() == bytes(HERE)

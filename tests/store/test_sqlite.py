@@ -21,9 +21,8 @@ from tiny_store import KINDS, MODEL, Kind, arrival, code, discover, fresh, fresh
 from firstsight.core.errors import Damaged, DiskError, Incompatible, StoreError
 from firstsight.core.files import FileLock
 from firstsight.core.protocols import Silent
+from firstsight.store import chained, schema
 from firstsight.store import contents as contents_module
-from firstsight.store import schema
-from firstsight.store import chained
 from firstsight.store import store as store_module
 from firstsight.store.connection import beside
 from firstsight.store.contents import Contents, key_of

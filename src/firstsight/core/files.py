@@ -101,12 +101,17 @@ class FileLock:
             self._file.close()
             self._file = None
 
-    def holder(self) -> str:
-        """Who has it, as far as they said."""
+    def say(self, address: str) -> None:
+        """Tell those who would like to have it where to find whoever does."""
+        self._write(f"process {os.getpid()}\n{address}\n")
+
+    def holder(self) -> tuple[str, str]:
+        """Who has it, and where they can be found, as far as they said."""
         try:
-            return self.path.read_text().strip()
-        except OSError:
-            return ""
+            process, _, address = self.path.read_text().strip().partition("\n")
+        except (OSError, UnicodeDecodeError):
+            return "", ""
+        return process, address
 
     def _try(self) -> bool:
         with disk_errors(self.path):
@@ -122,11 +127,15 @@ class FileLock:
             file.close()
             return False
         self._file, self._holder = file, os.getpid()
-        with disk_errors(self.path):
-            file.truncate(0)
-            file.write(f"process {os.getpid()}\n")
-            file.flush()
+        self._write(f"process {os.getpid()}\n")
         return True
+
+    def _write(self, text: str) -> None:
+        assert self._file is not None, "only who holds it says so"
+        with disk_errors(self.path):
+            self._file.truncate(0)
+            self._file.write(text)
+            self._file.flush()
 
     def _is_current(self, file: IO[str]) -> bool:
         try:

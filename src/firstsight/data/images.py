@@ -214,6 +214,15 @@ def in_frame(source: ImageLike, side: int = 640) -> bytes:
     return buffer.getvalue()
 
 
+def suffix_of(path: Path) -> str:
+    """How a file of this format is called, by what is in it; nothing where it is no image."""
+    try:
+        with Image.open(path, formats=formats()) as image:
+            return FORMATS[str(image.format)][0]
+    except Exception:  # decoders raise whatever they come upon
+        return ""
+
+
 def describe(source: ImageLike) -> str:
     """How to call an image in a message."""
     if isinstance(source, Crop):

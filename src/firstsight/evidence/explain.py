@@ -21,13 +21,13 @@ from firstsight.data.crops import Crop
 from firstsight.data.features import is_feature, read_feature
 from firstsight.data.images import ImageLike, Pixels, describe, in_frame, read, thumbnail
 from firstsight.evidence.evidence import Evidence, Near
-from firstsight.evidence.originals import Originals, original
 from firstsight.evidence.points import Look, Points, summed
 from firstsight.evidence.recorded import fellows, given_to, number_of, without
 from firstsight.evidence.words import asked_again, given_sentence, sentence
 from firstsight.model.examples import SIDE
 from firstsight.model.model import Model
 from firstsight.store.events import as_text
+from firstsight.store.originals import Originals
 from firstsight.store.store import Store
 from firstsight.store.view import View
 from firstsight.store.views import images as images_of
@@ -129,7 +129,7 @@ def _numbered(model: Model, number: int, view: View | None) -> Subject:
         raise NotFound(f"there is no image {number} in {view.name}", hint="show")
     event = view.assigned(number)
     try:
-        picture = original(Originals().place(event.source, event.box), event.content.hex())
+        picture = Originals(view.pictures).picture(event)
         pixels = model.prepare(picture)
         encoded = model.encode([pixels])
     except ImageError:
@@ -182,10 +182,10 @@ class Names:
 
     def _kept(self, category: str) -> Iterator[bytes]:
         assert self.view is not None
-        originals = Originals()
+        originals = Originals(self.view.pictures)
         for member in islice(images_of(self.view, category), LOOKED_FOR):
             try:
-                yield thumbnail(original(originals.place(member.source, member.box), member.content), SIDE)
+                yield thumbnail(originals.picture(member), SIDE)
             except ImageError:  # moved, or never a file of its own
                 continue
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
@@ -17,6 +17,7 @@ from firstsight.core.number import Number
 from firstsight.core.threads import one_thread
 from firstsight.store import views
 from firstsight.store.number import number_of_categories
+from firstsight.store.pictures import Pictures
 from firstsight.store.splits import SplitSuggestion, suggest_splits
 from firstsight.store.suggest import Suggestion, suggest
 from firstsight.store.view import View
@@ -64,6 +65,7 @@ class Overview:
     merges: tuple[Suggestion, ...]  # pairs that may be one, the likeliest first
     splits: tuple[SplitSuggestion, ...]  # categories that may be two, likewise
     number: Number  # how many categories there may be in truth
+    pictures: Pictures = field(default_factory=lambda: Pictures(None))  # that are kept beside it
 
 
 def overview(view: View, below: float = UNSURE, suggestions: int = SUGGESTIONS) -> Overview:
@@ -80,7 +82,7 @@ def overview(view: View, below: float = UNSURE, suggestions: int = SUGGESTIONS) 
     )
     merges, splits = suggest(view, suggestions), suggest_splits(view, suggestions)
     number = number_of_categories(view)
-    return Overview(view.name, view.last, view.confident, found, tuple(merges), tuple(splits), number)
+    return Overview(view.name, view.last, view.confident, found, tuple(merges), tuple(splits), number, view.pictures)
 
 
 def _found(

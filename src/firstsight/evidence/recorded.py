@@ -11,9 +11,9 @@ from firstsight.core.errors import ImageError
 from firstsight.core.protocols import Register
 from firstsight.data.images import thumbnail
 from firstsight.evidence.evidence import Fellow, Given
-from firstsight.evidence.originals import Originals, original
 from firstsight.model.examples import SIDE
 from firstsight.store.events import Assigned
+from firstsight.store.originals import Originals
 from firstsight.store.view import View
 
 FELLOWS = 5  # images shown of a category
@@ -71,14 +71,13 @@ def fellows(view: View, category: str, feature: NDArray[Any], but: int | None) -
         return ()
     register, events = view.register, [view.assigned(number) for number in numbers]
     apart = _apart(np.stack([register.feature_from(event.feature) for event in events]), feature)
-    originals = Originals()
+    originals = Originals(view.pictures)
     return tuple(_fellow(originals, numbers[i], events[i]) for i in np.argsort(apart, kind="stable")[:FELLOWS].tolist())
 
 
 def _fellow(originals: Originals, number: int, event: Assigned) -> Fellow:
     try:
-        picture = original(originals.place(event.source, event.box), event.content.hex())
-        return Fellow(number, event.source, thumbnail(picture, SIDE))
+        return Fellow(number, event.source, thumbnail(originals.picture(event), SIDE))
     except ImageError as error:
         return Fellow(number, event.source, None, error.reason)
 

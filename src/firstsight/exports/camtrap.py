@@ -22,6 +22,7 @@ from firstsight.core.sightings import moment
 from firstsight.exports.folders import write_image
 from firstsight.exports.records import Options, Record, records
 from firstsight.exports.tables import csv_of
+from firstsight.store.originals import Originals
 from firstsight.store.view import View
 
 VERSION = "1.0"
@@ -74,7 +75,7 @@ def fill_package(view: View, folder: Path, options: Options) -> tuple[int, list[
             f"Camtrap DP needs to know where every camera stood; not known of: {', '.join(nowhere[:5])}",
             "say it with --sites FILE.csv, a table of folder,latitude,longitude",
         )
-    media, observations, missing = _media_and_observations(deployments, folder, options)
+    media, observations, missing = _media_and_observations(deployments, Originals(view.pictures), folder, options)
     tables = {"deployments": lines, "media": media, "observations": observations}
     for name, rows in tables.items():
         check(name, rows)
@@ -116,7 +117,7 @@ def _deployments(every: Sequence[Record]) -> list[Deployment]:
 
 
 def _media_and_observations(
-    deployments: Sequence[Deployment], folder: Path, options: Options
+    deployments: Sequence[Deployment], originals: Originals, folder: Path, options: Options
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
     media: dict[str, dict[str, Any]] = {}
     observations, missing = [], []
@@ -124,10 +125,11 @@ def _media_and_observations(
         home = folder / "media" / deployment.id
         home.mkdir(parents=True)
         for each in deployment.records:
-            source = each.image.source
+            source = str(originals.file(each.image))
             if source not in media:  # parts of one frame share it
                 try:
-                    written = write_image(each, home / f"{each.image.image:06d}-{each.file}", options, whole=True)
+                    target = home / f"{each.image.image:06d}-{each.file}"
+                    written = write_image(each, originals, target, options, whole=True)
                 except ImageError as error:
                     missing.append(error.what)
                     continue

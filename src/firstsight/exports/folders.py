@@ -12,9 +12,11 @@ from itertools import count as numbers
 from pathlib import Path
 
 from firstsight.core.errors import ImageError, SettingsError
-from firstsight.data.images import decode, read
+from firstsight.data.crops import picture_of
+from firstsight.data.images import SUFFIXES, decode, read, suffix_of
 from firstsight.data.strip import stripped
-from firstsight.exports.records import Options, Record, records
+from firstsight.exports.records import UNWRITABLE, Options, Record, records
+from firstsight.store.originals import Originals
 from firstsight.store.view import View
 from firstsight.store.views import summaries
 
@@ -41,14 +43,14 @@ def fill_folder(view: View, folder: Path, options: Options) -> tuple[int, list[s
     """
     missing: list[str] = []
     count = 0
-    names = folder_names(view)
+    names, originals = folder_names(view), Originals(view.pictures)
     for each in records(view, options):
         if each.forgotten:
             continue
         home = folder / names[each.image.category]
         home.mkdir(exist_ok=True)
         try:
-            write_image(each, home / f"{each.image.image:06d}-{each.file}", options)
+            write_image(each, originals, home / f"{each.image.image:06d}-{each.file}", options)
             count += 1
         except ImageError as error:
             missing.append(error.what)
@@ -58,21 +60,23 @@ def fill_folder(view: View, folder: Path, options: Options) -> tuple[int, list[s
     return count, missing
 
 
-def write_image(each: Record, target: Path, options: Options, whole: bool = False) -> Path:
+def write_image(each: Record, originals: Originals, target: Path, options: Options, whole: bool = False) -> Path:
     """Write an image's file, or the frame it is a part of; where to, since what is decoded has another suffix."""
-    source = Path(each.image.source)
-    if not source.is_file():
+    source = originals.file(each.image)
+    if source is None:
         raise ImageError(each.image.source, "is no longer there")
     if each.image.box and not whole:
         target = target.with_suffix(".jpg")
         buffer = io.BytesIO()
-        decode(each.image.picture).save(buffer, "JPEG", quality=QUALITY)
+        decode(picture_of(str(source), each.image.box)).save(buffer, "JPEG", quality=QUALITY)
         target.write_bytes(buffer.getvalue())
     elif each.image.withheld or options.strips:
         content, suffix = stripped(read(source)[0])
         target = target if target.suffix.lower() in (suffix, ".jpeg") else target.with_suffix(suffix)
         target.write_bytes(content)
     else:
+        if target.suffix.lower() not in SUFFIXES:  # what is sent may have any name
+            target = target.with_name(target.name + suffix_of(source))
         COPY[options.how](source, target)
     return target
 
@@ -82,7 +86,7 @@ def folder_names(view: View) -> dict[str, str]:
     names: dict[str, str] = {}
     taken: set[str] = set()
     for summary in summaries(view):
-        name = re.sub(r'[\x00-\x1f/\\:*?"<>|]', "_", summary.name).strip(". ") or "_"
+        name = re.sub(UNWRITABLE, "_", summary.name).strip(". ") or "_"
         candidates = chain([name], (f"{name} ({i})" for i in numbers(2)))
         unique = next(each for each in candidates if each.casefold() not in taken)
         taken.add(unique.casefold())

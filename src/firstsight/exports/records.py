@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from firstsight.core.places import Place, coarse, uncertainty
 from firstsight.exports.sites import site_of
+from firstsight.store.pictures import file_name
 from firstsight.store.view import View
 from firstsight.store.views import Member, images
 
+UNWRITABLE = r'[\x00-\x1f/\\:*?"<>|]'  # in the name of a file
+LONGEST = 100  # name of a file
 SIDES = ("box_left", "box_top", "box_width", "box_height")
 
 
@@ -49,8 +52,8 @@ class Record:
 
     @property
     def file(self) -> str:
-        """The name of the file it came from, which says nothing of whose it was."""
-        return Path(self.image.source).name
+        """The name of the file it came from, which says nothing of whose it was, as any system can write it."""
+        return re.sub(UNWRITABLE, "_", file_name(self.image.source))[-LONGEST:]
 
     def columns(self) -> dict[str, Any]:
         """A line of a table."""

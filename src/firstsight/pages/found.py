@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from shlex import quote
 from typing import TypeAlias
 
 from firstsight.core.protocols import Progress, Silent
+from firstsight.data.thumbnails import LARGE, SIDE
 from firstsight.evidence.overview import Found, Overview
 from firstsight.evidence.words import day, how_sure
 from firstsight.model.model import Model
 from firstsight.pages.render import data_uri, render
-from firstsight.pages.thumbnails import FRAME, LARGE, SIDE, Picture, thumbnails
+from firstsight.pages.thumbnails import FRAME, Picture, thumbnails
 from firstsight.store.authors import RULE, Author
+from firstsight.store.originals import Originals
+from firstsight.store.pictures import file_name
 from firstsight.store.splits import SplitSuggestion
 from firstsight.store.suggest import Suggestion
 from firstsight.store.views import Member
@@ -103,7 +105,7 @@ def found_page(found: Overview, model: Model | None = None, progress: Progress |
     everyone = [each for category in found.categories for each in category.images]
     wanted = [(each, LARGE if each.image in large else SIDE) for each in everyone]
     wanted += [(each, FRAME) for each in everyone if each.image in large and each.box]
-    pictures = thumbnails(wanted, progress or Silent(), len(wanted))
+    pictures = thumbnails(wanted, Originals(found.pictures), progress or Silent(), len(wanted))
     missing = sum(each.content is None for (_, side), each in pictures.items() if side != FRAME)
     support = {} if model is None else support_cards(model)
     cards = category_cards(found, _inside(pictures), support)
@@ -152,7 +154,7 @@ def split_card(register: str, suggestion: SplitSuggestion, category: CategoryCar
 def image_card(each: Member, names: Mapping[str, str], address: Address, unsure: bool, side: int = SIDE) -> ImageCard:
     src, why = address(each, side)
     frame = address(each, FRAME)[0] if each.box and side == LARGE else None
-    name = PurePath(each.source).name
+    name = file_name(each.source)
     return ImageCard(each.image, src, why, name, each.source, _note(each, names, unsure), unsure, frame)
 
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-from PIL import Image, ImageOps, features
 
 from firstsight.core.errors import ImageError
 from firstsight.core.protocols import Progress
 from firstsight.data.ahead import ahead
-from firstsight.data.images import ImageLike, decoded, in_frame
-from firstsight.evidence.originals import Originals, original
+from firstsight.data.images import ImageLike, in_frame
+from firstsight.data.thumbnails import LARGE, SIDE, small
+from firstsight.store.originals import Originals, original
 from firstsight.store.views import Member
 
-SIDE = 112  # pixels of a picture among others,
-LARGE = 224  # and of one that stands for its category
 FRAME = 0  # stands for a picture of the whole frame, where an image is a part of one
-QUALITY = 60
 WINDOW = 64  # made before they are asked for
 
 
@@ -40,10 +35,12 @@ class Picture:
     why: str = ""
 
 
-def thumbnails(wanted: Iterable[tuple[Member, int]], progress: Progress, total: int) -> dict[tuple[int, int], Picture]:
+def thumbnails(
+    wanted: Iterable[tuple[Member, int]], originals: Originals, progress: Progress, total: int
+) -> dict[tuple[int, int], Picture]:
     """Pictures by image and side, of those whose files are where they were."""
-    originals, found = Originals(), {}
-    items = (Wanted(each.image, side, originals.place(each.source, each.box), each.content) for each, side in wanted)
+    found = {}
+    items = (Wanted(each.image, side, originals.place(each), each.content) for each, side in wanted)
     with progress.task("thumbnails", total) as advance:
         for key, picture in ahead(made, items, window=WINDOW):
             found[key] = picture
@@ -64,12 +61,3 @@ def made(wanted: Wanted) -> tuple[tuple[int, int], Picture]:
 def square(picture: ImageLike) -> bytes:
     """A picture among others."""
     return small(picture, SIDE)
-
-
-def small(picture: ImageLike, side: int) -> bytes:
-    """A square of the middle, without metadata: WebP, which is half as large as JPEG, where this Pillow has it."""
-    with decoded(picture, at_least=2 * side) as image:
-        square = ImageOps.fit(image, (side, side), Image.Resampling.LANCZOS)
-    buffer = io.BytesIO()
-    square.save(buffer, "WEBP" if features.check("webp") else "JPEG", quality=QUALITY)
-    return buffer.getvalue()

@@ -61,6 +61,7 @@ def serve(
             if store is None:
                 store = Store.create(register, model.register(), model.provenance, or_open=True)
             store.check_model(model.provenance)
+            store.say(settings.address)
         except BaseException:
             if store is not None:
                 store.close()

@@ -63,6 +63,8 @@ class Service:
 
     def teach(self, given: Sequence[Upload], labels: Sequence[str], by: str | None) -> list[Assignment]:
         """Add labelled images to known or new categories, all or none."""
+        for each in given:
+            self._keep(each)
         return self._counting.teach(given, labels, by)
 
     def _prepared(self, discoverer: Discoverer, key: str, given: Given) -> Prepared:
@@ -70,7 +72,15 @@ class Service:
         before = self.view().keyed(key)
         if before is not None and self.view().assigned(before).content not in (prepared.content, b""):
             raise Conflict("this idempotency key came with another image before", "use a key for one request only")
+        if isinstance(given, Upload):
+            self._keep(given)
         return prepared
+
+    def _keep(self, given: Upload) -> None:
+        """The picture as it came, before anything is said of it."""
+        if self.settings.store_images and self.store.pictures.folder is not None:
+            digest = sha256(given.content).digest()
+            self.store.pictures.put(given.content, digest, withheld=not self.settings.metadata)
 
     def _watched(self, answers: list[Answer]) -> list[Answer]:
         began = time.monotonic()

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import BadRequest
+from firstsight.store.pictures import UPLOAD
 
 LONGEST = 255  # characters of a name
 WIDEST = 65_536  # values of a feature
-MARK = "upload:"  # what the source of an image begins with that came without a file
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Upload:
         return self.content
 
     def __str__(self) -> str:
-        return f"{MARK}{self.name}"
+        return f"{UPLOAD}{self.name}"
 
 
 def plain(name: str | None) -> str:

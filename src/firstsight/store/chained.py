@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from firstsight.core.errors import Damaged, Incompatible, NotFound
 from firstsight.core.protocols import Progress
+from firstsight.store import forget
 from firstsight.store.connection import damaged
 from firstsight.store.events import Assigned, Recorded, from_columns, to_columns
 from firstsight.store.log import Snapshot
@@ -110,6 +111,18 @@ class ChainedLog(ABC):
             for line in self._checked(0, last):
                 self._event(line)
                 advance()
+
+    def _without(self, images: Sequence[Recorded], mark: Recorded) -> tuple[list[Line], Line]:
+        """The lines that change where images are forgotten, from the first of them on, and that of the mark."""
+        gone = {each.number for each in images}
+        first = min(gone)  # what was said of them came later
+        crc, lines = self._crc(first - 1), []
+        for number, kind, at, body, feature, content, _ in self._checked(first - 1, mark.number - 1):
+            body, forgotten = forget.told_less(kind, body, number, gone)
+            content = b"" if forgotten else content
+            crc = checksum(crc, number, at, kind, body, feature, content)
+            lines.append((number, kind, at, body, feature, content, crc))
+        return lines, lines_of([mark], crc)[0]
 
     def _crc(self, number: int) -> int:
         """The checksum that an event leads to."""

@@ -61,8 +61,12 @@ def locked(path: Path, wait: float) -> FileLock:
     lock = FileLock(beside(path, "-lock"))
     if not lock.acquire(wait):
         still = f"still, after {wait:g} s, " if wait else ""
+        process, address = lock.holder()
+        if address:
+            what = f"{path} is {still}being written by firstsight serve at {address} ({process})"
+            raise Locked(what, "make the edit there; reading is possible here meanwhile", address=address)
         raise Locked(
-            f"{path} is {still}being written by another process ({lock.holder() or 'which does not say its name'})",
+            f"{path} is {still}being written by another process ({process or 'which does not say its name'})",
             "wait for it to end; reading is possible meanwhile",
             hint="wait",
         )

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from firstsight.core.errors import Conflict
 from firstsight.core.protocols import Progress
 from firstsight.store.events import Event, Recorded
+from firstsight.store.pictures import Pictures
 
 
 class Grown(Conflict):
@@ -46,6 +47,11 @@ class Log(Protocol):
 
     @property
     def writable(self) -> bool: ...
+
+    @property
+    def pictures(self) -> Pictures:
+        """The images that were sent to it, beside it."""
+        ...
 
     @property
     def header(self) -> Mapping[str, Any]:
@@ -113,6 +119,10 @@ class Log(Protocol):
 
     def back_up(self, path: Path, progress: Progress) -> None:
         """A copy as of now in a new file, checked, whoever is writing."""
+        ...
+
+    def say(self, address: str) -> None:
+        """Tell others who would write it where to find whoever does."""
         ...
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from firstsight.core.protocols import Progress
 from firstsight.store import forget
 from firstsight.store.events import Assigned, Event, Recorded, Relocated
 from firstsight.store.log import Grown, Snapshot, dated
+from firstsight.store.pictures import Pictures
 
 
 class MemoryLog:
@@ -21,6 +22,7 @@ class MemoryLog:
 
     name = "the register in memory"
     writable = True
+    pictures = Pictures(None)
 
     def __init__(self, header: Mapping[str, Any]) -> None:
         self.header = json.loads(json.dumps(header))
@@ -105,6 +107,9 @@ class MemoryLog:
             copy.append([each.event for each in events], 0, [each.at for each in events])
         finally:
             copy.close()
+
+    def say(self, address: str) -> None:
+        """There is nobody else to tell."""
 
     def close(self) -> None:
         """There is nothing to let go of."""

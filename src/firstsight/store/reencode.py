@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.core.errors import BadImages, Conflict, ImageError
+from firstsight.core.errors import BadImages, Conflict
 from firstsight.core.protocols import Discovering, Progress, Register
-from firstsight.data.crops import picture_of
-from firstsight.data.images import read
 from firstsight.encode.many import encode_many
 from firstsight.store.authors import By
 from firstsight.store.catalogue import Catalogue
+from firstsight.store.connection import beside
 from firstsight.store.events import (
     Assigned,
     Created,
@@ -36,6 +35,7 @@ from firstsight.store.events import (
     Split,
 )
 from firstsight.store.making import new_database, vacant
+from firstsight.store.originals import Originals
 from firstsight.store.store import Store
 from firstsight.store.view import View
 
@@ -63,6 +63,7 @@ def reencode(store: Store, encoder: Discovering, path: Path, progress: Progress,
             while group := list(islice(source, GROUP)):
                 new.take_over([anew.event(each, entry) for each in group], [each.at for each in group])
             new.edit(lambda draft: [draft.merge(id, name) for id, name in joined], by)
+            view.pictures.copy_to(beside(path, "-images"))
             return Reencoded(new.view().last, joined)
 
 
@@ -82,11 +83,10 @@ def _features(view: View, encoder: Discovering, progress: Progress) -> dict[int,
     if not images:
         return _in_their_place(every, {}, encoder.register())
 
+    originals = Originals(view.pictures)
+
     def prepare(image: Assigned) -> NDArray[np.uint8]:
-        picture, content = read(picture_of(image.source, image.box))
-        if content != image.content:
-            raise ImageError(image.source, "is not the image it was")
-        return encoder.prepare(picture)
+        return encoder.prepare(originals.picture(image))
 
     try:
         encoded = encode_many(encoder, list(images.values()), progress, prepare)

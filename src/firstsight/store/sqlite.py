@@ -20,11 +20,12 @@ from firstsight.core.errors import NotFound, ReadOnly
 from firstsight.core.files import FileLock
 from firstsight.core.protocols import Progress, Silent
 from firstsight.store import forget, schema
-from firstsight.store.chained import COLUMNS, PAGE, ChainedLog, Line, checksum, digest_of, lines_of
-from firstsight.store.connection import Still, Sync, connect, damaged, errors, locked
+from firstsight.store.chained import COLUMNS, PAGE, ChainedLog, Line, digest_of, lines_of
+from firstsight.store.connection import Still, Sync, beside, connect, damaged, errors, locked
 from firstsight.store.events import Event, Recorded
 from firstsight.store.log import Grown, Snapshot, dated
 from firstsight.store.making import check_vacant, new_database, vacant
+from firstsight.store.pictures import Pictures
 
 
 class SqliteLog(ChainedLog):
@@ -41,6 +42,7 @@ class SqliteLog(ChainedLog):
         self.name = str(path)
         self.writable = writer is not None
         self.header: dict[str, Any] = {}
+        self.pictures = Pictures(beside(path, "-images"))
         self._file = path.resolve()  # whatever the folder we are in by then
         self._db, self._writer = reader, writer
         self._lock = lock
@@ -106,6 +108,10 @@ class SqliteLog(ChainedLog):
             raise
         return log
 
+    def say(self, address: str) -> None:
+        if self._lock is not None:
+            self._lock.say(address)
+
     def close(self) -> None:
         """Let go of the file; what the log of writes still holds goes into the file itself."""
         try:
@@ -157,7 +163,7 @@ class SqliteLog(ChainedLog):
                 with self._to_write() as db:
                     db.execute("PRAGMA secure_delete = ON")
                     (mark,) = dated([forget.mark_of(left)], self._end(db)[0], None)
-                    forget.rewrite(db, left, mark, checksum, self._header_crc)
+                    schema.rewrite(db, *self._without(left, mark))
             if self._writer is None:
                 raise ReadOnly(f"{self.path} was opened for reading", "open it for writing")
             with self._writing:

@@ -26,13 +26,15 @@ from firstsight.register.numbers import from_json
 from firstsight.store import snapshot
 from firstsight.store.authors import By
 from firstsight.store.catalogue import Catalogue
-from firstsight.store.connection import Sync, damaged, sound
+from firstsight.store.connection import Sync, beside, damaged, sound
 from firstsight.store.draft import Draft, Edit
 from firstsight.store.editing import Editing
 from firstsight.store.events import Event, Recorded
+from firstsight.store.forget import to_forget, unshared
 from firstsight.store.groups import Arrival, Group
 from firstsight.store.log import Grown, Log, Snapshot
 from firstsight.store.memory import MemoryLog
+from firstsight.store.pictures import Pictures
 from firstsight.store.sqlite import SqliteLog
 from firstsight.store.state import State
 from firstsight.store.teaching import build
@@ -144,6 +146,10 @@ class Store(Editing):
     ) -> None:
         self.close()
 
+    def say(self, address: str) -> None:
+        """Tell others who would write it where to find whoever does: the address of a service."""
+        self._log.say(address)
+
     def close(self) -> None:
         """Let go of the log. Nothing is lost without this; the next opening is quicker with it."""
         with self._turn:
@@ -164,6 +170,11 @@ class Store(Editing):
     def name(self) -> str:
         """What people call it: the file's name."""
         return self._log.name
+
+    @property
+    def pictures(self) -> Pictures:
+        """The images that were sent to it, in a folder beside it."""
+        return self._log.pictures
 
     @property
     def register(self) -> Register:
@@ -240,8 +251,12 @@ class Store(Editing):
         """Remove where images came from, their content, time, place and camera, for good; the mark that is left.
 
         It cannot be undone. What the encoder made of them stays, and so do the categories. None where that was done.
+        Pictures of them that are kept go first: were this broken off in between, the log still knows whose they are.
         """
         with self._turn:
+            if self._log.writable:
+                for content in unshared(self.view(), to_forget(self._log, images)):
+                    self.pictures.remove(content)
             mark = self._log.forget(images)
             self.refresh()
             return mark
@@ -255,8 +270,9 @@ class Store(Editing):
             raise damaged(self.name, "its snapshot says something else than its events")
 
     def back_up(self, path: Path | str, progress: Progress | None = None) -> None:
-        """A copy as of now, checked, whoever is writing."""
+        """A copy as of now, checked, whoever is writing; with the pictures that are kept."""
         self._log.back_up(Path(path), progress or Silent())
+        self.pictures.copy_to(beside(Path(path), "-images"))
 
     def replay(self) -> Catalogue:
         """The catalogue folded anew from the first event: what this store's must equal."""

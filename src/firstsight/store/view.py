@@ -21,6 +21,7 @@ from firstsight.store.catalogue import Catalogue, Category
 from firstsight.store.events import Assigned, Recorded
 from firstsight.store.finding import category
 from firstsight.store.log import Log
+from firstsight.store.pictures import Pictures
 from firstsight.store.state import State
 
 
@@ -36,6 +37,11 @@ class View:
     def name(self) -> str:
         """What people call the register's log."""
         return self._log.name
+
+    @property
+    def pictures(self) -> Pictures:
+        """The images that were sent to it, beside it; not as of then."""
+        return self._log.pictures
 
     @property
     def last(self) -> int:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from firstsight.core.errors import Conflict, NotFound
 from firstsight.core.protocols import CONFIRMED
 from firstsight.core.sightings import KEPT
-from firstsight.data.crops import picture_of
 from firstsight.store.authors import PERSON, Author
 from firstsight.store.events import (
     Assigned,
@@ -82,11 +80,6 @@ class Member:
     box: tuple[float, ...]  # the part of the file it is; none where it is the whole
     detected: float | None
     withheld: bool  # whether nothing else about it was to be kept
-
-    @property
-    def picture(self) -> Any:
-        """What to read it by."""
-        return picture_of(self.source, self.box)
 
     @property
     def by_person(self) -> bool:
