@@ -11,8 +11,9 @@ import os
 # before torch is loaded: tiny models gain nothing by threads, which wait for each other where cores are busy
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -20,6 +21,12 @@ from hypothesis import settings as hypothesis_settings
 from firstsight.core.threads import cores
 from firstsight.data.synthetic import known_and_new, species, write_folder
 from programs import left_out
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
+
+    from firstsight.model.model import Model
+    from firstsight.serve.service import Service
 
 hypothesis_settings.register_profile("firstsight", deadline=None, max_examples=60, derandomize=True)
 hypothesis_settings.load_profile("firstsight")
@@ -127,3 +134,39 @@ def sure_model(swatches: Path, tiny: dict[str, Any], tmp_path_factory: pytest.Te
     import swatches as made
 
     return made.sure_model(swatches / "support", tiny, tmp_path_factory.mktemp("sure") / "sure.model")
+
+
+@pytest.fixture(scope="session")
+def colours(sure_model: Path) -> Model:
+    """That model, loaded."""
+    from firstsight.model.folder import load_model
+
+    return load_model(sure_model, "cpu")
+
+
+@pytest.fixture
+def service(colours: Model, tmp_path: Path) -> Iterator[Service]:
+    """A service with nothing in it yet."""
+    from served import running
+
+    with running(colours, tmp_path / "colours.db") as made:
+        yield made
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[TestClient]:
+    """Someone who asks it."""
+    from served import asked
+
+    with asked(service) as made:
+        yield made
+
+
+@pytest.fixture
+def filled(client: TestClient) -> TestClient:
+    """Three images of white (new-1) and two of yellow (new-2), two of blue, which is known."""
+    from served import jpeg, sent
+
+    shown = ("white", "white", "white", "yellow", "yellow", "blue", "blue")
+    sent(client, *((f"{i} {colour}.jpg", jpeg(colour, i)) for i, colour in enumerate(shown)))
+    return client

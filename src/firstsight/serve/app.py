@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from threading import BoundedSemaphore
 
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from firstsight._version import __version__
 from firstsight.serve import problems
-from firstsight.serve.api import answering, events, operating
+from firstsight.serve.api import (
+    answering,
+    categories,
+    describing,
+    editing,
+    events,
+    exporting,
+    images,
+    looking,
+    operating,
+    teaching,
+)
 from firstsight.serve.gate import Gate
 from firstsight.serve.schemas import Problem
 from firstsight.serve.security import Guard
 from firstsight.serve.service import Service
+from firstsight.serve.site import sign_in
 
-API = (answering, events, operating)
-SITE = ()
+API = (answering, teaching, editing, looking, images, categories, exporting, events, operating, describing)
+SITE = (sign_in,)
+TURNS = 4  # requests that may look through everything at a time
 
 
 def create_app(service: Service) -> FastAPI:
@@ -31,6 +45,7 @@ def create_app(service: Service) -> FastAPI:
         responses={"default": {"model": Problem, "description": "What was wrong, as problem+json."}},
     )
     app.state.service = service
+    app.state.heavy = BoundedSemaphore(TURNS)
     app.state.guard = Guard(service.settings)
     problems.install(app)
     for module in (*API, *SITE):

@@ -42,7 +42,7 @@ class Gate:
                 scope["method"], scope["path"], headers, _cookie(headers)
             )
             length = headers.get("Content-Length", "")
-            if length.isdecimal() and int(length) > self.settings.largest_request:
+            if len(length) > 18 or (length.isdecimal() and int(length) > self.settings.largest_request):
                 raise self._too_large()
         except Refused as refused:
             response = as_response(refused)

@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from firstsight.core.errors import (
     BadRequest,
@@ -51,6 +52,8 @@ REMEDIES = {  # what a command line says in commands, for those who have none
     "followers": "undo those first, the last one first; or take them back too, with followers",
     "founder": "keep the others and discard this image alone; or take them back too, with followers",
     "redo": "bring it back: redo {number}",
+    "relocate": "put the files back where they were, or say where they are: POST /api/relocate",
+    "damaged": "restore the register from a backup; what is left of it has not been touched",
     "unsure": "another method can tell; suggestions of merges need none",
 }
 
@@ -73,11 +76,13 @@ def problem(error: Exception) -> dict[str, Any]:
     """An error as JSON: what was wrong, and what to do."""
     status = status_of(error)
     if not isinstance(error, FirstsightError):
-        return {"title": "Internal Server Error", "status": 500, "detail": "a fault of ours; the log has the trace"}
+        what = "a fault of ours; the log has the trace"
+        return {"title": "Internal Server Error", "status": 500, "detail": what, "kind": "Fault"}
     remedy = error.remedy
     if isinstance(error, StoreError) and error.hint in REMEDIES:
         remedy = REMEDIES[error.hint].format(**error.facts)
-    said = {"title": HTTPStatus(status).phrase, "status": status, "detail": error.what}
+    kind = type(error).__name__
+    said = {"title": HTTPStatus(status).phrase, "status": status, "detail": error.what, "kind": kind}
     return said | ({"remedy": remedy} if remedy else {})
 
 
@@ -108,6 +113,10 @@ def install(app: FastAPI) -> None:
         response = as_response(Refused(error.status_code, str(error.detail)))
         response.headers.update(error.headers or {})
         return response
+
+    @app.exception_handler(ClientDisconnect)
+    async def gone(request: Request, error: ClientDisconnect) -> Response:
+        return Response(status_code=400)  # which nobody reads
 
     @app.exception_handler(Exception)
     async def fault(request: Request, error: Exception) -> Response:

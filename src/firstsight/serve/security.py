@@ -10,8 +10,10 @@ import hashlib
 import hmac
 import os
 import time
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -25,8 +27,11 @@ COOKIE = "firstsight"
 CSRF = "X-Firstsight-Token"
 SESSION = 12 * 3600  # seconds
 SHORTEST = 16  # characters of a token
+TRIES, WITHIN = 10, 60.0  # tokens that may be wrong in so many seconds, of one address
+ADDRESSES = 10_000  # that are remembered
 SAFE = ("GET", "HEAD", "OPTIONS")
 OPEN = ("/health", "/ready", "/sign-in", "/static/")  # for everybody who can reach it
+SIGNING = ("/sign-in", "/sign-out")  # forms without a script, which their Origin tells
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -81,12 +86,35 @@ def read_tokens(path: Path) -> list[Token]:
     return found
 
 
+class Tries:
+    """How often an address gave a token that is none."""
+
+    def __init__(self) -> None:
+        self._failed: dict[str, deque[float]] = {}
+        self._turn = Lock()
+
+    def check(self, address: str) -> None:
+        """Refused where it was too often."""
+        with self._turn:
+            times = self._failed.get(address, deque())
+            while times and times[0] < time.monotonic() - WITHIN:
+                times.popleft()
+            if len(times) >= TRIES:
+                raise Refused(429, "too many tokens that are none", f"try again in {WITHIN:g} s")
+
+    def failed(self, address: str) -> None:
+        with self._turn:
+            if len(self._failed) >= ADDRESSES:
+                self._failed.pop(next(iter(self._failed)))
+            self._failed.setdefault(address, deque(maxlen=TRIES)).append(time.monotonic())
+
+
 class Guard:
     """Lets requests in, or not."""
 
     def __init__(self, settings: ServeSettings) -> None:
         self.tokens = [] if settings.tokens is None else read_tokens(settings.tokens)
-        self.secure = False
+        self.tries = Tries()
         self._hosts = {"localhost", "127.0.0.1", "[::1]", settings.host, *settings.names}
         self._page = os.urandom(16).hex()  # for pages where nobody is asked
 
@@ -100,7 +128,7 @@ class Guard:
             if any(path == each or (each.endswith("/") and path.startswith(each)) for each in OPEN):
                 return Caller(edits=False)
             raise Refused(401, "who asks is not known", "send a token: Authorization: Bearer TOKEN, or sign in")
-        if method not in SAFE and self._from_page(headers, cookie) and path != "/sign-in":
+        if method not in SAFE and self._from_page(headers, cookie) and path not in SIGNING:
             given = headers.get(CSRF, "")
             if not hmac.compare_digest(given.encode(), caller.csrf.encode()):
                 raise Refused(403, "this did not come from a page of the service", "open the page again")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import math
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from firstsight.core.errors import BadRequest
+from firstsight.serve.schemas import FeaturesIn
 from firstsight.store.pictures import UPLOAD
 
 LONGEST = 255  # characters of a name
@@ -41,20 +44,39 @@ def plain(name: str | None) -> str:
     return shown[:LONGEST] or "image"
 
 
-def features_of(values: Sequence[Sequence[float]]) -> list[NDArray[np.float32]]:
+def features_of(content: bytes) -> list[NDArray[np.float32]]:
     """Features from JSON; each may be wrong by itself, which is said in its place."""
-    return [np.asarray(each, dtype=np.float32) for each in values]
+    try:
+        found = FeaturesIn.model_validate_json(content)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, wrong["loc"])) or "the body"
+        raise BadRequest(f"{where}: {wrong['msg']}", 'send {"features": [[0.1, 0.2], [0.3, 0.4]]}') from None
+    with np.errstate(over="ignore"):  # which is found when it is read
+        return [np.asarray(each, dtype=np.float32) for each in found.features]
 
 
 def features_from(content: bytes) -> list[NDArray[np.float32]]:
     """Features from the file of an array (.npy): one line each; nothing in it is run."""
     try:
-        found = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError, OSError, SyntaxError, MemoryError, OverflowError, TypeError, KeyError) as error:
-        raise BadRequest(f"the body is no array: {error}", "send what numpy.save writes") from None
-    if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
-        raise BadRequest("the body is no array of numbers", "send what numpy.save writes of float32 values")
-    if found.ndim not in (1, 2) or found.shape[-1] > WIDEST:
+        found = _array(io.BytesIO(content), len(content))
+    except Exception as error:  # readers of files raise whatever they come upon
+        raise BadRequest(f"the body is no array: {error}"[:500], "send what numpy.save writes of float32") from None
+    if found.ndim not in (1, 2) or not 0 < found.shape[-1] <= WIDEST:
         raise BadRequest(f"the array has the shape {found.shape}", "send one feature per line")
     with np.errstate(over="ignore"):
         return list(np.atleast_2d(found).astype(np.float32))
+
+
+def _array(file: io.BytesIO, size: int) -> NDArray[Any]:
+    """An array of numbers; ValueError where it says to be larger than it is, before memory is taken for it."""
+    version = np.lib.format.read_magic(file)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+    shape, _, dtype = read(file)
+    if dtype.kind not in "fiu":
+        raise ValueError(f"it holds {dtype}, not numbers")
+    if any(side < 0 for side in shape) or math.prod(shape) * dtype.itemsize != size - file.tell():
+        raise ValueError(f"it is not of the shape {shape} that it says")
+    file.seek(0)
+    found: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return found

@@ -90,19 +90,34 @@ def _own(key: str, by: str | None) -> str:
     return f"{by or ''}/{key}" if key else ""
 
 
-async def _images(request: Request, service: Service, name: str | None) -> tuple[list[Given], bool]:
+async def _images(request: Request, service: Service, name: str | None) -> tuple[list[Upload], bool]:
     """The images of a request, and whether it is one without a form."""
-    settings = service.settings
     if not request.headers.get("Content-Type", "").startswith("multipart/form-data"):
-        return [_upload(service, name, await request.body())], True
-    async with request.form(max_files=settings.images_a_request, max_fields=10) as form:
+        return [upload(service, name, await request.body())], True
+    return (await form_images(request, service))[0], False
+
+
+async def one_image(request: Request, service: Service) -> Upload:
+    """The only image of a request."""
+    images, _ = await _images(request, service, None)
+    if len(images) != 1:
+        raise BadRequest(f"there are {len(images)} images", "send one")
+    return images[0]
+
+
+async def form_images(request: Request, service: Service, labelled: bool = False) -> tuple[list[Upload], list[str]]:
+    """The images of a form and, where they have some, their labels."""
+    most = service.settings.images_a_request
+    async with request.form(max_files=most, max_fields=most if labelled else 10) as form:
         files = [each for each in form.getlist("images") if isinstance(each, UploadFile)]
         if not files:
             raise BadRequest("there is no image", "send files as the field images")
-        return [_upload(service, each.filename, await each.read()) for each in files], False
+        images = [upload(service, each.filename, await each.read()) for each in files]
+        return images, [each for each in form.getlist("labels") if isinstance(each, str)]
 
 
-def _upload(service: Service, name: str | None, content: bytes) -> Given:
+def upload(service: Service, name: str | None, content: bytes) -> Upload:
+    """An image as it came, within the limits."""
     largest = service.settings.largest_image
     if not content:
         raise BadRequest("there is no image", "send one as the body, or several as a form's field images")
@@ -113,10 +128,10 @@ def _upload(service: Service, name: str | None, content: bytes) -> Given:
 
 async def _features(request: Request, service: Service) -> Sequence[Given]:
     content = await request.body()
-    if request.headers.get("Content-Type", "").startswith("application/json"):
-        found = features_of(FeaturesIn.model_validate_json(content).features)
-    else:
-        found = features_from(content)
+    if len(content) > service.settings.largest_image:
+        raise Refused(413, f"features may have {service.settings.largest_image:,} bytes", "send fewer at a time")
+    json = request.headers.get("Content-Type", "").startswith("application/json")
+    found = await asyncio.to_thread(features_of if json else features_from, content)
     if not 0 < len(found) <= service.settings.images_a_request:
         raise BadRequest(f"there are {len(found)} features", f"send 1 to {service.settings.images_a_request} at a time")
     return found
