@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import getpass
 import os
 import pwd
@@ -9,6 +10,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +38,14 @@ class Server:
 
     def start(self) -> None:
         options = " ".join(f"-c {each}" for each in self._options)
-        self._run("pg_ctl", "-D", self._data, "-w", "-o", options, "-l", str(self.folder / "log"), "start")
+        for wait in (0.5, 1, 2, 4, 0):  # those that a kill left behind may not have ended yet
+            try:
+                self._run("pg_ctl", "-D", self._data, "-w", "-o", options, "-l", str(self.folder / "log"), "start")
+                return
+            except AssertionError:
+                if not wait:
+                    raise
+                time.sleep(wait)
 
     def stop(self, how: str = "fast") -> None:
         self._run("pg_ctl", "-D", self._data, "-w", "-m", how, "stop")
@@ -61,6 +71,14 @@ class Server:
             [found, *arguments], cwd=self.folder, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **own
         )
         assert done.returncode == 0, done.stderr
+
+
+@cache
+def shared() -> Server:
+    """One for all tests of a process."""
+    server = Server()
+    atexit.register(server.close)
+    return server
 
 
 def _is_account(name: str) -> bool:

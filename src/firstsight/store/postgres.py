@@ -1,9 +1,8 @@
 """The event log in a PostgreSQL database, which many machines share: one writer, any number of readers.
 
 A register is a schema of its own. Whoever writes holds an advisory lock, which the server lets go of when its session
-ends, however that is. A writer that stalls shows no sign of life and loses its place to the next; a number, the term, is
-counted on then, and every append checks it, so that one that comes back cannot write. Readers are told of what is
-appended by NOTIFY.
+ends, however that is. A writer that stalls shows no sign of life and loses its place to the next. A number, the term,
+is counted on then; every append checks it, so that one that comes back cannot write. Readers are told by NOTIFY.
 """
 
 from __future__ import annotations

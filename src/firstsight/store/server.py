@@ -20,7 +20,6 @@ from firstsight.store.chained import COLUMNS, Line
 from firstsight.store.connection import damaged
 from firstsight.store.schema import FORMAT
 
-SCHEMES = ("postgresql", "postgres")
 NAME = re.compile(r"[a-z][a-z0-9_]{0,50}")
 LOCK = 0x46535247  # "FSRG": the first half of the advisory lock of every register
 TABLES = """
@@ -81,11 +80,6 @@ class Address:
         place = parts.netloc.rpartition("@")
         user = place[0].partition(":")[0]
         return f"postgresql://{f'{user}@' if user else ''}{place[2]}{parts.path}?register={self.register}"
-
-
-def is_address(text: str) -> bool:
-    """Whether a register is named by the address of a server, and not by a file."""
-    return text.partition("://")[0] in SCHEMES
 
 
 def connect(address: Address) -> Connection[Any]:

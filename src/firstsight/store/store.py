@@ -34,8 +34,8 @@ from firstsight.store.forget import to_forget, unshared
 from firstsight.store.groups import Arrival, Group
 from firstsight.store.log import Grown, Log, Snapshot
 from firstsight.store.memory import MemoryLog
+from firstsight.store.opening import create_log, open_log
 from firstsight.store.pictures import Pictures
-from firstsight.store.sqlite import SqliteLog
 from firstsight.store.state import State
 from firstsight.store.teaching import build
 from firstsight.store.view import View
@@ -111,18 +111,18 @@ class Store(Editing):
         or_open: bool = False,
         trust: bool = False,
     ) -> Self:
-        """A new file for what this register, fresh from this model, will find.
+        """A new file, or schema on a server, for what this register, fresh from this model, will find.
 
         With `or_open`, the file of whoever made one first, if someone did; it has a register of its own.
         """
-        return cls._of(SqliteLog.create(Path(path), header_of(register, model), sync, wait, or_open), trust)
+        return cls._of(create_log(path, header_of(register, model), sync, wait, or_open), trust)
 
     @classmethod
     def open(
         cls, path: Path | str, write: bool = True, sync: Sync = "full", wait: float = 0.0, trust: bool = False
     ) -> Self:
-        """A file that is there. `write=False` reads beside a writer; `refresh` then follows it."""
-        return cls._of(SqliteLog.open(Path(path), write, sync, wait), trust)
+        """A file or a register on a server. `write=False` reads beside a writer; `refresh` then follows it."""
+        return cls._of(open_log(path, write, sync, wait), trust)
 
     @classmethod
     def in_memory(cls, register: Register, model: Provenance) -> Self:

@@ -81,7 +81,8 @@ class Place:
         with suppress(psycopg.errors.InsufficientPrivilege):  # then it is waited for
             self._db.execute(
                 """SELECT pg_terminate_backend(pid) FROM pg_locks, writer
-                WHERE locktype = 'advisory' AND classid::bigint = %s AND objid::bigint = (%s::bigint & 4294967295) AND objsubid = 2
+                WHERE locktype = 'advisory' AND classid::bigint = %s AND objid::bigint = (%s::bigint & 4294967295)
+                AND objsubid = 2
                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
                 AND granted AND pid <> pg_backend_pid() AND seen < now() - %s * interval '1 second'
                 AND (SELECT state_change FROM pg_stat_activity a WHERE a.pid = pg_locks.pid)
