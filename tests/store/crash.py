@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import random
+import select
 import signal
 import sys
 import tempfile
@@ -31,7 +32,7 @@ from tiny_store import BITS, KINDS, MODEL, Kind, arrival, feature, fresh
 from firstsight.core.errors import FirstsightError
 from firstsight.store import store as store_module
 from firstsight.store.events import Assigned, to_columns
-from firstsight.store.opening import is_there
+from firstsight.store.opening import is_there, on_server
 from firstsight.store.store import Arrival, Store
 from postgres import Server
 
@@ -75,6 +76,8 @@ def run_and_kill(path: str, kind: Kind, seed: int, after: float) -> dict[int, st
         work(path, kind, seed, writing)
         os._exit(1)  # it works until it is killed
     os.close(writing)
+    if on_server(path) and seed % 4:  # every fourth is killed at whatever it does to begin with
+        select.select([reading], [], [], 10)
     time.sleep(after)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
