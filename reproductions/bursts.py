@@ -2,9 +2,10 @@
 
     python reproductions/bursts.py --data pets --root pets.tar --backbone efficientnet-lite2 --images 220 --frames 5
 
-Photographs of the query stream each become a burst, as a camera trap takes one of an animal that passes: in every frame
-another part of the photograph is seen, nearer or farther; some are blurred by the movement, all have some noise. The
-frames are encoded once. Then bursts arrive in random orders, and their frames are decided one by one, or together.
+No query is read: of the support set's categories a half is taught and a half plays new ones. Photographs of both that
+taught nothing each become a burst, as a camera trap takes one of an animal that passes: in every frame another part of
+the photograph is seen, nearer or farther; some are blurred by the movement, all have some noise. The frames are encoded
+once. Then bursts arrive in random orders, and their frames are decided one by one, or together.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from firstsight.data.images import ImageLike, decode
 from firstsight.encode.many import encode_many
 from firstsight.evaluate.orders import random_orders
 from firstsight.methods.settings import settings
+from firstsight.methods.simulation import simulated
 from firstsight.register.together import decide
 from firstsight.train.fit import fit_images
 
 BLURRED = 0.4  # of the frames
+TEACHING = 0.5  # of a known category's images; the others arrive
 
 Codes = NDArray[Any]
 
@@ -82,19 +85,24 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=400, help="photographs that become bursts")
     parser.add_argument("--frames", type=int, default=5, help="of a burst")
     parser.add_argument("--orders", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="auto")
     options = parser.parse_args()
     of, data = open_data(options.data, options.root)
-    support, query = split_of(of, data).apply(data)
+    support, _ = split_of(of, data).apply(data)
+    generator, labels = np.random.default_rng(options.seed), np.array(support.labels)
+    shuffled = generator.permutation(np.unique(labels))
+    known, new = shuffled[: len(shuffled) // 2], shuffled[len(shuffled) // 2 :]
+    stream = simulated(labels, new, generator, TEACHING)
     chosen: Any = settings("firstsight", backbone=options.backbone)
-    model = fit_images(support, chosen, options.device)
-    generator = np.random.default_rng(0)
-    taken = generator.permutation(len(query.images))[: options.images]
-    frames = [each for i in taken for each in burst(query.images[i], options.frames, generator)]
+    model = fit_images(support.select(stream.teaching.tolist(), sorted(known.tolist())), chosen, options.device)
+    taken = stream.arriving[: options.images]
+    frames = [each for i in taken for each in burst(support.images[i], options.frames, generator)]
     features = model.transform(encode_many(model, frames))
     bursts = features.reshape(len(taken), options.frames, *features.shape[1:])
-    truth = [query.categories[query.labels[i]] for i in taken]
-    print(f"{of.title}: {len(taken)} bursts of {options.frames} frames, {len(set(truth))} categories\n")
+    truth = [support.categories[support.labels[i]] for i in taken]
+    what = f"{len(taken)} bursts of {options.frames} frames, {len(known)} known categories and {len(new)} new ones"
+    print(f"{of.title}: {what}, seed {options.seed}\n")
     print("| frames are decided | All | Old | New | categories found |")
     print("|---|---|---|---|---|")
     for name, answer in (("one by one", one_by_one), ("together", together)):

@@ -1,22 +1,21 @@
 """What clicks are worth: accuracy against the clicks of a simulated reviewer, in the order of review and in others.
 
-    python reproductions/review.py cub.npz pets.npz --streams 8 --clicks 150
-    python reproductions/review.py cub.npz pets.npz --query --orders 5 --ledger ledger.jsonl --figure review.svg
+    python reproductions/review.py cub.npz pets.npz --streams 3 --clicks 200
+    python reproductions/review.py cub.npz pets.npz --query --orders 5 --figure review.svg
 
-Without --query, categories of the support set play new ones. The reviewer knows the labels and answers every question
-rightly. A click says yes, no, or one of the answers that are offered; to choose another category takes two. The second
-table says whether a question was worth what it promised. Features come from features.py.
+Without --query, categories of the support set play new ones; with it, a line belongs into the ledger. The reviewer
+knows the labels and answers every question rightly. A click says yes, no, or one of the answers that are offered; to
+choose another category takes two. The second table says whether questions were worth what they promised. Features come
+from features.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shlex
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -32,10 +31,7 @@ from firstsight.evidence import review_odds as odds
 from firstsight.evidence.review import Item, Review, find
 from firstsight.evidence.review_items import nearest
 from firstsight.methods.firstsight.decision import Firstsight
-from firstsight.methods.settings import settings
 from firstsight.methods.simulation import simulated
-from firstsight.reproduce.provenance import Look, provenance, record
-from firstsight.reproduce.runs import Run
 from firstsight.store.store import Arrival, Store
 
 MODEL = Provenance("f" * 64, 1, "cpu", "fp32")
@@ -311,13 +307,6 @@ def figure(path: Path, found: Mapping[str, Mapping[str, Sequence[Curve]]], most:
     picture.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
-def look(path: Path, ledger: Path) -> None:
-    """A line about this look at a query stream, before it is looked at."""
-    made = replace(provenance("cpu"), command=shlex.join(["python", *sys.argv]))
-    run = Run(path.stem, "firstsight", None, 0)
-    record(ledger, Look.of(run, "", made, settings("firstsight").as_dict()))
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("features", type=Path, nargs="+")
@@ -326,15 +315,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--orders", type=int, default=5)
     parser.add_argument("--clicks", type=int, default=300)
     parser.add_argument("--only", choices=ORDERS, help="one order of questions")
-    parser.add_argument("--ledger", type=Path, help="append a line about a look at the query stream")
     parser.add_argument("--figure", type=Path)
     parser.add_argument("--out", type=Path, help="all curves, as JSON")
     options = parser.parse_args(arguments)
     found: dict[str, dict[str, list[Curve]]] = {}
     for path in options.features:
         support, query = load(path)
-        if options.query and options.ledger:
-            look(path, options.ledger)
         streams = of_query(support, query, options.orders) if options.query else of_support(support, options.streams)
         curves, done = defaultdict[str, list[Curve]](list), []
         for seed, stream in enumerate(streams):

@@ -45,6 +45,13 @@ def test_deciding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(each["statistics, ms"] > 0 and each["nearest centre, ms"] > 0 for each in sizes)
 
 
+def test_browsing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["b", "--categories", "20", "--images", "90", "--json", str(tmp_path / "b.json")])
+    runpy.run_path(str(FOLDER / "browsing.py"), run_name="__main__", init_globals={})
+    figures = json.loads((tmp_path / "b.json").read_text())
+    assert all(each["anew, ms"] > 0 for each in figures["questions"].values())
+
+
 def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a command that does nothing, since the others take long: beside a neighbour, whose time is not counted."""
     monkeypatch.syspath_prepend(FOLDER)
@@ -56,3 +63,10 @@ def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     assert benchmark["BASELINE"] in benchmark["cases"]()
     with pytest.raises(SystemExit, match="No such command"):
         benchmark["measured"](["nothing"], benchmark["Case"](threads=1))
+
+
+def test_calibrating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ["--categories", "4", "--images", "4", "--width", "16", "--json", str(tmp_path / "c.json")]
+    monkeypatch.setattr("sys.argv", ["c", *arguments])
+    runpy.run_path(str(FOLDER / "calibrating.py"), run_name="__main__")
+    assert len(json.loads((tmp_path / "c.json").read_text())["seconds"]) == 4

@@ -9,7 +9,7 @@ from hashlib import sha256
 from html.parser import HTMLParser
 
 PICTURES = ("data:image/jpeg;base64,", "data:image/webp;base64,")
-ALONE = ("meta", "img", "br", "wbr", "input")  # elements that have no end
+ALONE = ("meta", "link", "img", "br", "wbr", "input")  # elements that have no end
 
 
 @dataclass

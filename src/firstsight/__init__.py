@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from firstsight._version import __version__
 
 if TYPE_CHECKING:
+    from firstsight.client.client import Client
     from firstsight.core.assignments import Assignment, Candidate
     from firstsight.core.errors import FirstsightError
     from firstsight.core.settings import Settings
@@ -35,6 +36,7 @@ _HOMES = {
     "Assignment": "core.assignments",
     "Candidate": "core.assignments",
     "CategoryDiscoverer": "estimator",
+    "Client": "client.client",
     "CodeRegister": "register.codes",
     "Discoverer": "discoverer",
     "Evidence": "evidence.evidence",
@@ -53,6 +55,7 @@ __all__ = [
     "Assignment",
     "Candidate",
     "CategoryDiscoverer",
+    "Client",
     "CodeRegister",
     "Discoverer",
     "Evidence",

@@ -178,6 +178,10 @@ def test_every_box_is_an_image_with_its_frame(sure_model: Path, frames: Path, tm
     refused(2, "all 3 images are in", "discover", sure_model, frames, "--boxes", boxes, "--register", path)
     again = answered(sure_model, frames, "--boxes", boxes, "--register", path, "--once")
     assert {row["decided_by"] for row in again} == {"record"}
+    assert json.loads(categories(path, "list", "--json").stdout)["empty_frames"] == 1  # not once more
+    assert "1 empty frame" in categories(path, "list").stderr
+    categories(path, "forget", "3.jpg")
+    assert b"3.jpg" not in path.read_bytes()
     assert len(answered(sure_model, frames, "--boxes", boxes, "--box-threshold", 0.05)) == 4
 
 

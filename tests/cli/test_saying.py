@@ -142,6 +142,7 @@ def test_a_category_of_two_things_is_proposed_and_split(register: Path) -> None:
     (row,) = [row for row in listed(register, "show", "new-1") if row["image"] == yellow[0]]
     assert (row["author"], row["author_name"]) == ("hindsight", "")
     (found,) = listed(register, "splits")
+    assert found["rehearsed"] is None  # by this method
     assert (found["category"], sorted([found["images"], found["rest"]])[1]) == ("new-1", yellow)
     shown = categories(register, "splits")
     assert "split --auto new-1" in shown.stderr

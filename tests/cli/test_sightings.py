@@ -71,9 +71,8 @@ def test_a_register_with_a_forgotten_image_is_encoded_anew(register: Path, sure_
     categories(register, "reencode", sure_model, tmp_path / "new.db", "--device", "cpu")
     assert listed(tmp_path / "new.db", "list") == listed(register, "list")
     categories(register, "forget", *(row["image"] for row in listed(register, "show", "new-1")))
-    refused(
-        8, "is forgotten, and new-1 has no other", "categories", register, "reencode", sure_model, tmp_path / "x.db"
-    )
+    reencode = ("categories", register, "reencode", sure_model, tmp_path / "x.db")
+    refused(8, "has no picture any more, and new-1 no other", *reencode)
 
 
 def test_exports_are_asked_for_by_name_or_format(register: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from firstsight.core.errors import DataError, ImageError
 from firstsight.data import boxes as module
@@ -100,7 +101,9 @@ def test_boxes_that_are_none_are_said_one_by_one(tmp_path: Path) -> None:
     [
         ("", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("[]", "no file of boxes"),
+        ("[3]", "no file of boxes"),
+        ('[{"file": "a", "detections": [{"confidence": 7, "bbox": [0, 0, 1, 1]}]}]', "expected 0 to 1"),
+        ('[{"file": "a", "detections": [{"confidence": 1, "bbox": [0, 0]}]}]', "no file of boxes"),
         ("null", "no file of boxes"),
         ("{}", "no file of boxes"),
         ('{"images": 3}', "no file of boxes"),
@@ -125,3 +128,28 @@ def test_a_file_too_large_to_hold_is_refused_before_it_is_read(tmp_path: Path, m
         read_boxes(tmp_path / "x.json")
     with pytest.raises(DataError, match="No such file"):
         read_boxes(tmp_path / "none.json")
+
+
+def test_the_newer_list_of_megadetector_has_corners_in_pixels(tmp_path: Path) -> None:
+    for name, orientation in (("1.jpg", 1), ("2.jpg", 6)):  # the second lies on its side
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        Image.new("RGB", (200, 100) if orientation == 1 else (100, 200)).save(tmp_path / name, exif=exif)
+    (tmp_path / "4.jpg").write_bytes(b"no image")
+    corner = {"category": "animal", "confidence": 0.93, "bbox": [20.0, 10.0, 120.0, 60.0]}
+    person = {**corner, "category": "person"}
+    listed: list[dict[str, Any]] = [
+        {"file": "1.jpg", "detections": [corner, person]},
+        {"file": "2.jpg", "detections": [corner]},
+        {"file": "3.jpg", "detections": []},
+        {"file": "4.jpg", "detections": [corner]},
+    ]
+    (tmp_path / "md.json").write_text(json.dumps(listed))
+    empty: list[Any] = []
+    counts: Counter[str] = Counter()
+    sources = [tmp_path / each["file"] for each in listed]
+    first, second, broken = read_boxes(tmp_path / "md.json").images(sources, 0.2, counts, empty)
+    assert first == Crop(sources[0], (0.1, 0.1, 0.5, 0.5), 0.93)
+    assert second == Crop(sources[1], (0.1, 0.1, 0.5, 0.5), 0.93)
+    assert isinstance(broken, Refused)
+    assert (empty, counts) == ([sources[2]], {"empty": 1, "others": 1})

@@ -21,7 +21,7 @@ CHECKING = ("pytest", "ruff", "mypy", "lint-imports")  # what .ci/run does
 SIZES = {
     "--seeds": "1", "--orders": "2", "--epochs": "1", "--cache-trunk": "1", "--views": "2", "--jobs": "1",
     "--device": "cpu", "--scenes": "1", "--stream": "40", "--side": "64", "--fits": "1", "--processes": "1",
-    "tests/store/crash.py": "2",
+    "--clicks": "5", "tests/store/crash.py": "2",
 }  # fmt: skip
 LISTS = {"--images", "--categories"}  # as many values as documented, each small
 # what a synopsis leaves to the reader
@@ -39,8 +39,10 @@ TOO_LARGE = {
     "firstsight benchmark": (("--seeds", "1"), ("--orders", "2")),
     "firstsight reproduce": (("--seeds", "1"), ("--orders", "2")),
     "python benchmarks/answering.py": (("--images", "24"), ("--seconds", "0.01")),
+    "python benchmarks/calibrating.py": (("--categories", "4"), ("--images", "4"), ("--width", "16")),
     "python benchmarks/cores.py": (("--images", "2"), ("--methods", "phe"), ("--jobs", "1")),
     "python benchmarks/deciding.py": (("--categories", "10,20"), ("--images", "5")),
+    "python benchmarks/map.py": (("--images", "60"), ("--categories", "6")),
     "python benchmarks/store.py": (("--images", "200"),),
     "python reproductions/tune.py": (("--folds", "1"), ("--common", "epochs=1 hash_hidden=64")),
 }

@@ -13,6 +13,7 @@ from colours import BLUE, RED, colour_model, painted
 from firstsight import Discoverer, Model, Store, explain, fit_features
 from firstsight.core.errors import BadRequest, NotFound
 from firstsight.data.crops import Crop
+from firstsight.evidence.words import day
 from firstsight.store.store import Arrival
 
 GREEN = (0, 255, 0)
@@ -147,11 +148,10 @@ def test_a_discarded_picture_is_of_nothing(tmp_path: Path) -> None:
     with store:
         store.discard([3])
         found = explain(model, paths[1], store=store)
-        with pytest.raises(NotFound, match="there is no image 3"):
-            explain(model, 3, store=store)
-    assert found.given is None
+        with pytest.raises(NotFound, match="there is no image 9"):
+            explain(model, 9, store=store)
     assert found.called == "discarded"
-    assert found.sentence.startswith("Discarded: a person said that this very image is of nothing")
+    assert "Discarded: a person said that this very image is of nothing" in found.sentence
 
 
 def test_the_same_file_twice_is_told_apart_by_where_it_lay(tmp_path: Path) -> None:
@@ -195,3 +195,23 @@ def test_a_promoted_category_is_known_wherever_it_is_named() -> None:
         told = explain(model, number, store=store)
     assert told.answer.name == "Snow"
     assert [each.is_new for each in told.near if each.category == "Snow"] == [False]
+
+
+def test_a_discarded_image_says_when_and_by_whom_and_what_it_was(tmp_path: Path) -> None:
+    model, store, paths = pictured(tmp_path)
+    with store:
+        store.discard([3], by="Ann Lee")
+        before = [store.register.match(store.register.feature_from(f)) for _, f in store.view().features()]
+        for asked in (3, paths[1]):  # by number, and by its file
+            found = explain(model, asked, store=store)
+            assert (found.called, found.today) == ("discarded", "discarded")
+            assert "answered new-1" in found.sentence
+            when = day(store.view().event(store.view().last).time)
+            assert f"It was discarded on {when} by Ann Lee." in found.sentence
+            assert found.given is not None
+            assert not found.given.taught
+        assert [store.register.match(store.register.feature_from(f)) for _, f in store.view().features()] == before
+        store.undo()
+        assert "discarded" not in explain(model, 3, store=store).sentence
+        store.discard_category("new-1", by="Bob")
+        assert "by Bob" in explain(model, 2, store=store).sentence

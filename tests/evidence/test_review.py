@@ -115,8 +115,28 @@ def test_images_are_asked_about_once_and_the_least_sure_before_others(store: Sto
     assert len(images) == len(set(images))
     small = {each.id for each in summaries(store.view()) if each.tentative}
     other = {each.image for each in reconsider(store.view(), Silent())}
-    least = [e.image for e in unsure(store.view(), 1.1, 1000)[0] if e.category not in small and e.image not in other]
-    assert [each.images[0] for each in asked if each.kind == "unsure"] == least
+    left = {e.image for e in unsure(store.view(), 1.1, 1000)[0] if e.category not in small and e.image not in other}
+    asked = [each for each in asked if each.kind == "unsure"]
+    assert {each.images[0] for each in asked} == left
+    chances = [each.expects.put_right for each in asked]
+    assert chances == sorted(chances, reverse=True)
+
+
+def test_unsure_images_are_as_sure_as_the_register_is_by_now(store: Store) -> None:
+    view, found = store.view(), find(store.view())
+    for item in (each for each in Review(view, found).queue(1000) if each.kind == "unsure"):
+        image = item.images[0]
+        category = view.category_of(image)
+        feature = view.register.feature_from(view.assigned(image).feature)
+        answer = view.register.match(feature, without=category if view.catalogue.lesson(image) else None)
+        assert item.expects.put_right == 1 - (answer.confidence or 0)
+
+
+def test_before_anything_was_found_there_is_something_to_ask(store: Store) -> None:
+    asked = Review(store.view()).queue(1000)
+    assert {each.kind for each in asked} == {"tentative", "unsure"}
+    least = unsure(store.view(), 1.1, 1)[0][0]
+    assert next(each for each in asked if each.kind == "unsure").expects.put_right <= 1 - (least.confidence or 0)
 
 
 def test_questions_are_the_same_after_a_restart(tmp_path: Path) -> None:

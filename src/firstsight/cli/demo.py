@@ -24,21 +24,36 @@ if TYPE_CHECKING:
 
 SPECIES, SUPPORT, STREAM = 24, 20, 10  # species in the guide, support images per known one, stream images per species
 SEED = 0
+NAME = "firstsight-demo"  # the folder, unless another is named
 SETTINGS: dict[str, Any] = {"backbone": "efficientnet-lite2"}
 BATCH = 8
 
 
 def demo(
     folder: Annotated[
-        Path | None, typer.Option("--out", help="A new folder for images, model and report.", metavar="DIR")
+        Path | None,
+        typer.Option(
+            "--out",
+            help="A new folder for images, model and report; with --serve, one that is there goes on.",
+            metavar="DIR",
+        ),
     ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Let the moths arrive in a service, and watch in a browser.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="The port with --serve; 0 for any that is free.", min=0, max=65_535)] = 8000,
     device: Device = "auto",
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Draw moths, learn 12 species, stream 24, and write a page that shows what was found."""
+    """Draw moths, learn 12 species, stream 24, and write a page that shows what was found; or serve them."""
     configure(quiet, verbose)
-    run_demo(folder or _free_name("firstsight-demo"), device)
+    if serve:
+        from firstsight.cli.demo_serving import serve_demo
+
+        return serve_demo(folder or Path(NAME), port, device)
+    run_demo(folder or _free_name(NAME), device)
+    return None
 
 
 def run_demo(folder: Path, device: str) -> Evaluation:

@@ -101,14 +101,17 @@ def discover(
     from firstsight.data.watching import watched
     from firstsight.discoverer import Discoverer
     from firstsight.model.folder import load_model
+    from firstsight.store.empties import keep_empty
     from firstsight.store.store import Store
 
     tally = Tally(as_json, unsure_below)
     found = None if boxes is None else read_boxes(boxes)
 
-    def arriving(paths: Iterable[Path], counts: Counter[str]) -> Iterator[ImageLike]:
+    empty: list[ImageLike] = []
+
+    def arriving(paths: Iterable[Path], counts: Counter[str], without: list[ImageLike]) -> Iterator[ImageLike]:
         every = find_images(paths)
-        return every if found is None else found.images(every, box_threshold, counts)
+        return every if found is None else found.images(every, box_threshold, counts, without)
 
     with _saving(save) as tally.keep, ExitStack() as held:
         store = None
@@ -128,7 +131,7 @@ def discover(
         if store is not None:
             _agree(store, trained, rule)
             if not once and not again and watch is None:
-                refuse_if_held(store, arriving(sources, Counter()))
+                refuse_if_held(store, arriving(sources, Counter(), []))
             if radius is not None and radius != store.view().radius:
                 store.change_radius(radius)
                 say(f" the radius of {register} is {radius} from now on (categories {register} undo takes that back)")
@@ -141,9 +144,14 @@ def discover(
             rounds = watched(watch)
         with suppress(KeyboardInterrupt) if watch is not None else nullcontext():
             for paths in rounds:
-                decided, told = tee(arriving(paths, tally.counts))
-                for image, answer in zip(told, discoverer.discover_many(decided, errors="yield"), strict=True):
-                    tally.take(image, answer, store)
+                decided, told = tee(arriving(paths, tally.counts, empty))
+                try:
+                    for image, answer in zip(told, discoverer.discover_many(decided, errors="yield"), strict=True):
+                        tally.take(image, answer, store)
+                finally:  # also of a run that is broken off
+                    if store is not None and empty:
+                        tally.take_empty(keep_empty(store, empty, not no_metadata, again))
+                    empty.clear()
     if not tally.counts and watch is None:
         raise DataError(f"no images in {', '.join(map(str, sources or images or []))}")
     tally.sum_up(register)

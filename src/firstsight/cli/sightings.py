@@ -60,7 +60,7 @@ def forget(
 
     file, wait, trust = context.obj
     with Store.open(file, wait=wait, trust=trust) as store:
-        numbers = image_numbers(store.view(), images)
+        numbers = image_numbers(store.view(), images, empty=True)
         others = of_the_same_file(store.view(), set(numbers))
         mark = store.forget(numbers)
     say(f" event {mark.number}: {describe(mark.event)}" if mark else " they were forgotten already")
@@ -78,7 +78,7 @@ def _reading(context: typer.Context) -> Store:
 
 
 def _all(found: list[Count], unknown: int) -> int:
-    return sum(each.images for each in found) + unknown
+    return sum(each.images for each in found if each.category) + unknown
 
 
 def _print(found: list[Count], what: str, as_json: bool) -> None:

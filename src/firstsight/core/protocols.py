@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment, Assignments, Candidate
+from firstsight.core.rehearsed import Rehearsed
 
 Features: TypeAlias = NDArray[np.float32]  # one per image, (N, D)
 
@@ -236,6 +237,25 @@ class FindsHalves(Protocol):
 
     def halves(self, features: NDArray[Any]) -> Halves | None:
         """The two parts of a category's features, where those are rather two categories; None where not."""
+        ...
+
+
+@runtime_checkable
+class HasPoints(Protocol):
+    """What a register can tell besides, for whoever draws or groups what it holds."""
+
+    def points(self, features: NDArray[Any]) -> NDArray[np.float64]:
+        """Features (N, ...) as points that lie as near each other as they are alike."""
+        ...
+
+
+@runtime_checkable
+class RehearsesSplits(FindsHalves, Protocol):
+    """What a register can tell besides, whose method has tried itself out."""
+
+    @property
+    def rehearsed_splits(self) -> Rehearsed | None:
+        """How often such halves were two categories there; None where nothing was tried."""
         ...
 
 

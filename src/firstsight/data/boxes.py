@@ -1,4 +1,4 @@
-"""What a detector found in frames: MegaDetector's results or COCO annotations, both JSON.
+"""What a detector found in frames: MegaDetector's results, in either of their forms, or COCO annotations, all JSON.
 
 Every box becomes an image of its own, with its frame. Boxes of people and vehicles, which MegaDetector names as such,
 are not what anybody wants to discover.
@@ -6,6 +6,7 @@ are not what anybody wants to discover.
 
 from __future__ import annotations
 
+import io
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,14 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from PIL import Image
+
 from firstsight.core.errors import DataError, ImageError
 from firstsight.core.files import read_json
 from firstsight.data.crops import Crop, box_of
-from firstsight.data.images import ImageLike
+from firstsight.data.images import ImageLike, decode, formats, read
 
 LARGEST = 512_000_000  # bytes of a file that is read: some million frames
 OTHERS = ("person", "human", "vehicle")
-FORMATS = "expected MegaDetector's results (images with file and detections) or COCO (images and annotations)"
+TURNED, ORIENTATION = (5, 6, 7, 8), 0x0112  # how EXIF says that a picture lies on its side
+FORMATS = "expected MegaDetector's results (file and detections of every image) or COCO (images and annotations)"
 
 
 class Detection(NamedTuple):
@@ -38,7 +42,7 @@ class Frame:
     parts: tuple[str, ...]  # of its name
     found: list[Detection] = field(default_factory=list)
     failure: str = ""
-    size: tuple[float, float] = (1.0, 1.0)  # that boxes are measured by
+    size: tuple[float, float] | None = (1.0, 1.0)  # that boxes are measured by; the file's own, in pixels, where none
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,13 @@ class Boxes:
             if frame.parts:
                 self._by_name.setdefault(frame.parts[-1], []).append(frame)
 
-    def images(self, sources: Iterable[ImageLike], threshold: float, counts: Counter[str]) -> Iterator[ImageLike]:
-        """The boxes in these files that are at least so sure, in turn; `counts` says how many frames had none."""
+    def images(
+        self, sources: Iterable[ImageLike], threshold: float, counts: Counter[str], empty: list[ImageLike] | None = None
+    ) -> Iterator[ImageLike]:
+        """The boxes in these files that are at least so sure, in turn.
+
+        `counts` says how many frames had none, and how many boxes are of people or vehicles; `empty` gets the frames.
+        """
         for source in sources:
             frame = self._frame(source)
             if isinstance(frame, str):
@@ -75,9 +84,18 @@ class Boxes:
             sure = [each for each in frame.found if each.sure is None or each.sure >= threshold]
             wanted = [each for each in sure if each.kind.lower() not in OTHERS]
             counts["empty"] += not sure
+            if empty is not None and not sure:
+                empty.append(source)
             counts["others"] += len(sure) - len(wanted)
+            size = frame.size
+            if wanted and size is None:
+                try:
+                    size = _sides(source)
+                except ImageError as error:
+                    yield Refused(source, error.reason)
+                    continue
             for each in wanted:
-                yield _part(source, each, frame.size)
+                yield _part(source, each, size or (1.0, 1.0))
 
     def _frame(self, source: ImageLike) -> Frame | str:
         """What was found in a file, or why that is not known."""
@@ -106,7 +124,8 @@ def read_boxes(path: Path) -> Boxes:
     except ValueError as error:
         raise DataError(f"{path} is not JSON: {error}", FORMATS) from None
     try:
-        return Boxes(path, list(_coco(content) if "annotations" in content else _megadetector(content)))
+        form = _listed if isinstance(content, list) else _coco if "annotations" in content else _megadetector
+        return Boxes(path, list(form(content)))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(f"{path} is no file of boxes: {type(error).__name__} {str(error)[:80]}", FORMATS) from None
 
@@ -121,12 +140,23 @@ def _megadetector(content: Any) -> Iterator[Frame]:
         yield frame
 
 
+def _listed(content: Any) -> Iterator[Frame]:
+    """MegaDetector's newer form: a list of images, boxes by their corners in pixels, kinds by name."""
+    for image in content:
+        frame = Frame(_parts(image["file"]), failure=str(image.get("failure") or "")[:80], size=None)
+        for each in image.get("detections") or ():
+            left, top, right, bottom = map(float, each["bbox"])
+            box = [left, top, right - left, bottom - top]
+            frame.found.append(Detection(box, _sure(each["confidence"]), str(each.get("category", ""))))
+        yield frame
+
+
 def _coco(content: Any) -> Iterator[Frame]:
     kinds = {each["id"]: str(each.get("name", "")) for each in content.get("categories", ())}
     frames = {}
     for image in content["images"]:
         frames[image["id"]] = Frame(_parts(image["file_name"]), size=(float(image["width"]), float(image["height"])))
-        if not all(math.isfinite(side) and side > 0 for side in frames[image["id"]].size):
+        if not all(math.isfinite(float(image[side])) and image[side] > 0 for side in ("width", "height")):
             raise ValueError(f"image {image['id']!r:.20} has no size")
     for each in content["annotations"]:
         frame, sure = frames[each["image_id"]], each.get("score")
@@ -149,6 +179,19 @@ def _part(source: ImageLike, found: Detection, size: tuple[float, float]) -> Cro
         return Crop(source, box_of(values), found.sure)
     except (ValueError, TypeError, OverflowError) as error:
         return Refused(source, f"left out: {error}")
+
+
+def _sides(source: ImageLike) -> tuple[float, float]:
+    """How wide and high an upright picture is."""
+    picture, _ = read(source)
+    try:
+        if not isinstance(picture, bytes):
+            return decode(picture).size
+        with Image.open(io.BytesIO(picture), formats=formats()) as image:
+            width, height = image.size
+            return (height, width) if image.getexif().get(ORIENTATION) in TURNED else (width, height)
+    except Exception as error:  # whatever a decoder comes upon
+        raise ImageError(str(source), f"cannot be decoded: {error}") from None
 
 
 def _parts(name: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from firstsight.data.images import Pixels
 Kind: TypeAlias = Literal["prototypes", "support images"]
 
 FORMAT = 1
+DISCARDED = "discarded"
 UNSURE = 0.25  # of the typical value of a bit of the image
 Square: TypeAlias = tuple[float, float, float]  # left, top and side, in parts of the image's side
 
@@ -65,6 +66,7 @@ class Given:
     now: str  # the category it is in today
     now_new: bool
     taught: bool  # whether a category learned from this picture; what would be answered today leaves that out
+    discarded: str = ""  # when, and by whom, where it was
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,8 @@ class Evidence:
     @property
     def called(self) -> str:
         """What it is in a word or two: where it is in the register, or the answer."""
+        if self.given and self.given.discarded:
+            return DISCARDED
         return self.given.now if self.given else self.today
 
     @property
@@ -139,7 +143,7 @@ class Evidence:
     def today(self) -> str:
         """The answer in a word or two."""
         if self.answer.decided_by == "discarded":
-            return "discarded"
+            return DISCARDED
         return self.answer.name or self.answer.category or "a new category"
 
     def as_dict(self) -> dict[str, Any]:

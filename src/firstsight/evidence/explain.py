@@ -125,7 +125,7 @@ def _numbered(model: Model, number: int, view: View | None) -> Subject:
     """An image of a register: its picture if that is where it was, else the feature that was kept of it."""
     if view is None:
         raise BadRequest(f"image {number} is one of a register", "say which register, or name a file")
-    if not view.catalogue.has_image(number):
+    if not view.catalogue.has_image(number) and not view.catalogue.is_discarded(number):
         raise NotFound(f"there is no image {number} in {view.name}", hint="show")
     event = view.assigned(number)
     try:

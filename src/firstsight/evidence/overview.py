@@ -20,11 +20,11 @@ from firstsight.store.number import number_of_categories
 from firstsight.store.pictures import Pictures
 from firstsight.store.splits import SplitSuggestion, suggest_splits
 from firstsight.store.suggest import Suggestion, suggest
+from firstsight.store.table import UNSURE
 from firstsight.store.view import View
 from firstsight.store.views import Member, Summary
 
 NEAREST = 8  # centres looked at for the nearest category that is another
-UNSURE = 0.5  # below this a person should look
 SUGGESTIONS = 20
 
 

@@ -11,8 +11,10 @@ from firstsight.core.errors import ImageError
 from firstsight.core.protocols import Register
 from firstsight.data.images import thumbnail
 from firstsight.evidence.evidence import Fellow, Given
+from firstsight.evidence.words import day
 from firstsight.model.examples import SIDE
-from firstsight.store.events import Assigned
+from firstsight.store.authors import Author
+from firstsight.store.events import Assigned, Discarded
 from firstsight.store.originals import Originals
 from firstsight.store.view import View
 
@@ -23,6 +25,8 @@ LOOKED_AT = 1000  # of the latest of a category, to find those most alike
 def number_of(view: View, content: bytes, source: str = "") -> int | None:
     """The image of this content: the one from this source, one a person placed, or the last."""
     here = view.with_content(content)
+    if not here and (thrown := view.discarded_before(content)) is not None:
+        return thrown.image
     best = lambda n: (view.assigned(n).source == source, view.catalogue.placed(n), n)  # noqa: E731
     return max(here, key=best, default=None)
 
@@ -44,7 +48,18 @@ def given_to(view: View, number: int) -> Given:
         now=view.name_of(now),
         now_new=not catalogue.categories[now].known,
         taught=view.register.learns and bool(_lessons(view, number)),
+        discarded=_discarded(view, number),
     )
+
+
+def _discarded(view: View, number: int) -> str:
+    """When, and by whom, an image was discarded; nothing where it is there."""
+    if not view.catalogue.is_discarded(number):
+        return ""
+    events = (each for each in reversed(view.edits()) if not view.is_undone(each.number))
+    by = next(each for each in events if isinstance(each.event, Discarded) and number in each.event.images)
+    when = day(by.time)
+    return f"{f'on {when} ' if when else ''}by {Author.of(by.event.by).in_words}"
 
 
 def without(view: View, number: int) -> Register:
@@ -61,7 +76,7 @@ def without(view: View, number: int) -> Register:
 def _lessons(view: View, number: int) -> list[int]:
     """The times that the picture of an image came and its category learned from it."""
     same = {number, *view.with_content(view.assigned(number).content)}
-    return sorted(each for each in same if view.catalogue.lesson(each))
+    return sorted(each for each in same if view.catalogue.has_image(each) and view.catalogue.lesson(each))
 
 
 def fellows(view: View, category: str, feature: NDArray[Any], but: int | None) -> tuple[Fellow, ...]:

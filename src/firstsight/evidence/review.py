@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from heapq import nlargest, nsmallest
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from firstsight.core.protocols import Progress, Silent, WeighsPairs
+from firstsight.core.threads import one_thread
 from firstsight.evidence import review_items as items
 from firstsight.evidence import review_odds as odds
 from firstsight.evidence.review_gains import Gained, gained
@@ -43,7 +45,7 @@ __all__ = [
     "worth_stopping",
 ]
 
-MERGES, SPLITS, IMAGES = 5000, 500, 10_000  # findings that are kept, the likeliest
+MERGES, SPLITS, IMAGES = 1000, 200, 2000  # findings that are kept, the likeliest
 TOGETHER = 12  # images that a person can look at in one question
 AHEAD = 20  # clicks to look ahead
 LITTLE = 0.25  # images a click, below which it is worth stopping
@@ -54,10 +56,11 @@ class Findings:
     """What takes long to find out, as of the event `last`."""
 
     last: int
-    merges: tuple[tuple[Suggestion, float], ...]  # with how probable each is among those of the same category
-    splits: tuple[SplitSuggestion, ...]
-    again: tuple[Reconsidered, ...]  # images that would now be answered otherwise
     undone: frozenset[int]  # events that were taken back by then
+    merges: tuple[tuple[Suggestion, float], ...] = ()  # with how probable each is among those of the same category
+    splits: tuple[SplitSuggestion, ...] = ()
+    again: tuple[Reconsidered, ...] = ()  # images that would now be answered otherwise
+    sure: dict[int, float] = field(default_factory=dict)  # of the least sure images, how sure the register is by now
 
 
 def find(view: View, progress: Progress | None = None) -> Findings:
@@ -66,7 +69,21 @@ def find(view: View, progress: Progress | None = None) -> Findings:
     shares = odds.shares(merges, isinstance(view.register, WeighsPairs))
     likely = nlargest(MERGES, zip(merges, shares, strict=True), key=lambda pair: pair[1])
     again = reconsider(view, progress or Silent())[:IMAGES]
-    return Findings(view.last, tuple(likely), tuple(splits), tuple(again), frozenset(view.catalogue.undone))
+    undone = frozenset(view.catalogue.undone)
+    return Findings(view.last, undone, tuple(likely), tuple(splits), tuple(again), _sure_by_now(view))
+
+
+@one_thread()
+def _sure_by_now(view: View) -> dict[int, float]:
+    """Images are answered before much is known; asked again, many that were unsure are not."""
+    register, images, sure = view.register, Images(view), {}
+    for number in images.numbers[images.least_sure(IMAGES)].tolist():
+        category = view.category_of(number)
+        taught = category if view.catalogue.lesson(number) else None  # what it taught itself does not count
+        answer = register.match(register.feature_from(view.assigned(number).feature), without=taught)
+        if answer.category == category and answer.confidence is not None:
+            sure[number] = answer.confidence
+    return sure
 
 
 def queue(view: View, limit: int, skipped: Collection[str] = ()) -> list[Item]:
@@ -87,11 +104,29 @@ class _Asked(NamedTuple):
 
 
 class Review:
-    """The questions about a view, by what was found at it or before it. After an edit: `review.at(store.view())`."""
+    """The questions about a view, by what was found at it or before it. It never changes, so threads may share one.
 
-    def __init__(self, view: View, findings: Findings) -> None:
+    Before anything was found, small categories and unsure images are asked about.
+
+    >>> from firstsight import Discoverer, Store, fit_features
+    >>> model = fit_features([[0, 1], [0.1, 1], [1, 0], [1, 0.1]], ["ant", "ant", "bee", "bee"])
+    >>> store = Store.in_memory(model.register(), model.provenance)
+    >>> answers = list(Discoverer(model, store=store).discover_many(np.array([[0, 1], [-1, -1]], dtype=np.float32)))
+    >>> review = Review(store.view(), find(store.view()))
+    >>> item = review.next()
+    >>> item.question, item.accept.words
+    ('Is new-1 a category of its own?', 'yes, it is new')
+    >>> event = item.accept.do(store, by="Ann")
+    >>> review = review.at(store.view())  # in milliseconds; find anew now and then, in the background
+    >>> item.id in [each.id for each in review.queue(10)]
+    False
+    >>> gained(store.view()).sentence
+    '1 answer put no image right and confirmed 1.'
+    """
+
+    def __init__(self, view: View, findings: Findings | None = None) -> None:
         self.view = view
-        self.findings = findings
+        self.findings = findings or Findings(view.last, frozenset(view.catalogue.undone))
         self._images = Images(view)
 
     def at(self, view: View) -> Review:
@@ -191,14 +226,21 @@ class Review:
 
     def _unsure(self, most: int) -> Iterator[_Asked]:
         """The least sure images that nothing else is asked about, so many and their equals."""
-        images = self._images
-        wanted = images.open & ~np.isnan(images.confidences) & ~np.isin(images.owners, images.tentative)
-        wanted[images.places([each.image for each in self._again])] = False
-        at = np.flatnonzero(wanted)
-        if len(at) > most:
-            at = at[images.confidences[at] <= np.partition(images.confidences[at], most - 1)[most - 1]]
-        for number, sure in zip(images.numbers[at].tolist(), images.confidences[at].tolist(), strict=True):
-            yield _Asked(f"unsure:{number}", odds.unsure(sure), partial(items.unsure, self.view, number, sure))
+        images, sure = self._images, self._confidences
+        other = np.isin(images.owners, images.tentative)
+        other[images.places([each.image for each in self._again])] = True
+        for at in images.least_sure(most, sure, other).tolist():
+            number, chance = int(images.numbers[at]), float(sure[at])
+            yield _Asked(f"unsure:{number}", odds.unsure(chance), partial(items.unsure, self.view, number, chance))
+
+    @cached_property
+    def _confidences(self) -> NDArray[np.float64]:
+        """As the images were answered or, where that was found, as of the findings."""
+        images, found = self._images, self.findings.sure
+        at = images.places(list(found))
+        sure: NDArray[np.float64] = images.confidences.copy()
+        sure[at[at >= 0]] = np.array(list(found.values()))[at >= 0]
+        return sure
 
 
 def expected(questions: Sequence[Item], clicks: int = AHEAD) -> float:

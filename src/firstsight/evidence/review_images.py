@@ -40,6 +40,15 @@ class Images:
         found[found] = self.numbers[at[found]] == wanted[found]
         return np.where(found, at, -1)
 
+    def least_sure(
+        self, most: int, sure: NDArray[np.float64] | None = None, other: NDArray[np.bool_] | None = None
+    ) -> Places:
+        """So many of the open images, and their equals, of which the rule was the least sure, but for `other` ones."""
+        sure = self.confidences if sure is None else sure
+        wanted = self.open & ~np.isnan(sure)
+        at = np.flatnonzero(wanted if other is None else wanted & ~other)
+        return at if len(at) <= most else at[sure[at] <= np.partition(sure[at], most - 1)[most - 1]]
+
     def all_in(self, places: Places, category: str) -> bool:
         """Whether these images are all in this category."""
         return bool((places >= 0).all() and (self.owners[places] == self.position(category)).all())

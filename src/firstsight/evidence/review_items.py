@@ -82,7 +82,7 @@ def unsure(view: View, image: int, sure: float, expects: Worth) -> Item:
         f"unsure:{image}",
         "unsure",
         f"Is this {view.name_of(here)}?",
-        f"the rule held it {sure:.0%} sure",
+        f"the rule is {sure:.0%} sure of it",
         (image,),
         (here, *near),
         _confirm((image,), f"yes, {view.name_of(here)}"),

@@ -40,9 +40,9 @@ def elsewhere(sure: Sequence[float]) -> Worth:
 
 
 def tentative(images: int) -> Worth:
-    """A new category of so few images: most of them are part of another."""
+    """A new category of so few images: most are part of another, and two images often of two."""
     chance = TENTATIVE[min(images, len(TENTATIVE)) - 1]
-    return Worth(images * chance, 1 + _chosen(chance))
+    return Worth(images * chance, images * (1 + _chosen(chance)))
 
 
 def shares(merges: Sequence[Suggestion], weighed: bool) -> list[float]:

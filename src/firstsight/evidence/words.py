@@ -49,6 +49,7 @@ def given_sentence(given: Given) -> str:
     said = ", as a person had placed the same picture before" if given.by_person else sure
     other = f"; {given.runner_up} came next" if given.runner_up and not given.by_person else ""
     moved = "" if given.now == given.category else f" Since then it was put into {given.now}."
+    moved += f" It was discarded {given.discarded}." if given.discarded else ""
     return f"Image {given.image} came{f' on {when}' if when else ''} and {verb} {given.category}{said}{other}.{moved}"
 
 

@@ -1,6 +1,7 @@
-"""Camtrap DP 1.0: a data package of deployments, media and observations, for those who work with camera traps.
+"""Camtrap DP 1.0.2: a data package of deployments, media and observations, for those who work with camera traps.
 
-A deployment is one camera in one folder of files. Every table is checked against the published fields.
+A deployment is one camera in one folder of files. Frames in which a detector found nothing are blank observations.
+Every table is checked against the published fields before it is written.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,22 +19,19 @@ from firstsight._version import __version__
 from firstsight.core.errors import DataError, ImageError
 from firstsight.core.sightings import moment
 from firstsight.exports.folders import write_image
-from firstsight.exports.records import Options, Record, records
+from firstsight.exports.records import Frame, Options, Record, empty_frames, records
+from firstsight.exports.standard import check_tables, published
 from firstsight.exports.tables import csv_of
 from firstsight.store.originals import Originals
 from firstsight.store.view import View
 
-VERSION = "1.0"
-Line: TypeAlias = dict[str, Any]
-
+VERSION = "1.0.2"
 BASE = f"https://raw.githubusercontent.com/tdwg/camtrap-dp/{VERSION}"
+RULES = published("camtrap_dp")["tables"]
+BLANK = "blank"
+NOTHING_SEEN = {"observationType": BLANK, "classificationMethod": "machine"}
 
-
-@cache
-def standard() -> dict[str, Any]:
-    """The fields of every table, which of them are required, and what they may say."""
-    found: dict[str, Any] = json.loads((files("firstsight.exports") / "camtrap_dp.json").read_text())
-    return found
+Line: TypeAlias = dict[str, Any]
 
 
 @dataclass
@@ -44,9 +40,9 @@ class Deployment:
 
     id: str
     folder: str
-    records: list[Record] = field(default_factory=list)
+    records: list[Record | Frame] = field(default_factory=list)
 
-    def as_line(self) -> dict[str, Any]:
+    def as_line(self) -> Line:
         placed = [each for each in self.records if each.image.latitude is not None]
         first, times = (placed or self.records)[0], sorted(_when(each) for each in self.records)
         camera = next((each.image.camera for each in self.records if each.image.camera), None)
@@ -66,8 +62,15 @@ class Deployment:
 
 def fill_package(view: View, folder: Path, options: Options) -> tuple[int, list[str], list[str]]:
     """Write a package; how many images, the files that are no longer there, and what the reader should know."""
-    every = [each for each in records(view, options) if not each.forgotten]
+    every: list[Record | Frame] = [each for each in records(view, options) if not each.forgotten]
+    sources = {each.image.source for each in every}  # a frame may have been looked at again, and not be empty then
+    every += [each for each in empty_frames(view, options) if each.image.source not in sources]
     timed = [each for each in every if moment(each.image.taken) is not None]
+    if not timed:
+        raise DataError(
+            f"Camtrap DP needs to know when images were taken, and none of {len(every)} says it",
+            "export another format, such as csv",
+        )
     deployments = _deployments(timed)
     lines = [each.as_line() for each in deployments]
     if nowhere := [d.folder for d, line in zip(deployments, lines, strict=True) if line["latitude"] is None]:
@@ -77,34 +80,28 @@ def fill_package(view: View, folder: Path, options: Options) -> tuple[int, list[
         )
     media, observations, missing = _media_and_observations(deployments, Originals(view.pictures), folder, options)
     tables = {"deployments": lines, "media": media, "observations": observations}
+    check_tables(RULES, tables)
     for name, rows in tables.items():
-        check(name, rows)
-        (folder / f"{name}.csv").write_bytes(csv_of(standard()["tables"][name]["fields"], rows))
+        (folder / f"{name}.csv").write_bytes(csv_of(list(RULES[name]), rows))
     package = _package(view, lines, observations)
     (folder / "datapackage.json").write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return sum(each["observationType"] != BLANK for each in observations), missing, _notes(every, timed, lines)
+
+
+def _notes(every: Sequence[Record | Frame], timed: Sequence[Record | Frame], lines: Sequence[Line]) -> list[str]:
     notes = ["datapackage.json: fill in the contributors and the project, which a register does not know"]
+    if blank := sum(isinstance(each, Frame) for each in timed):
+        are = "frame is a blank observation" if blank == 1 else "frames are blank observations"
+        notes.append(f"{blank} empty {are}")
     if len(timed) < len(every):
         left = f"{len(every) - len(timed)} of {len(every)} images are left out"
         notes.append(f"{left}: Camtrap DP needs to know when they were taken")
     if any(line["timestampIssues"] == "true" for line in lines):
         notes.append("times are given as UTC where cameras do not say by which clock; timestampIssues says so")
-    return len(observations), missing, notes
+    return notes
 
 
-def check(table: str, rows: Sequence[dict[str, Any]]) -> None:
-    """DataError where a table is not as the standard has it."""
-    rule = standard()["tables"][table]
-    for row in rows:
-        if unknown := row.keys() - set(rule["fields"]):
-            raise DataError(f"{table} has no field {', '.join(sorted(unknown))}")
-        if empty := [name for name in rule["required"] if row.get(name) in (None, "")]:
-            raise DataError(f"{table}: {', '.join(empty)} must be given")
-        for name, allowed in rule.get("allowed", {}).items():
-            if row.get(name) not in (None, "", *allowed):
-                raise DataError(f"{table}: {name} is {row[name]!r}; allowed: {', '.join(allowed)}")
-
-
-def _deployments(every: Sequence[Record]) -> list[Deployment]:
+def _deployments(every: Sequence[Record | Frame]) -> list[Deployment]:
     found: dict[tuple[str, str | None], Deployment] = {}
     for each in every:
         folder = str(Path(each.image.source).parent)
@@ -118,8 +115,8 @@ def _deployments(every: Sequence[Record]) -> list[Deployment]:
 
 def _media_and_observations(
     deployments: Sequence[Deployment], originals: Originals, folder: Path, options: Options
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
-    media: dict[str, dict[str, Any]] = {}
+) -> tuple[list[Line], list[Line], list[str]]:
+    media: dict[str, Line] = {}
     observations, missing = [], []
     for deployment in deployments:
         home = folder / "media" / deployment.id
@@ -128,8 +125,7 @@ def _media_and_observations(
             source = str(originals.file(each.image))
             if source not in media:  # parts of one frame share it
                 try:
-                    target = home / f"{each.image.image:06d}-{each.file}"
-                    written = write_image(each, originals, target, options, whole=True)
+                    written = write_image(each, originals, home / _file_name(each), options, whole=True)
                 except ImageError as error:
                     missing.append(error.what)
                     continue
@@ -138,7 +134,18 @@ def _media_and_observations(
     return list(media.values()), observations, missing
 
 
-def _medium(each: Record, deployment: str, path: Path) -> dict[str, Any]:
+def _file_name(each: Record | Frame) -> str:
+    """A name that a path in a package may have: of two dots together none could tell where it leads."""
+    return re.sub(r"\.{2,}", ".", re.sub(r"[^\w. -]+", "_", f"{each.image.image:06d}-{each.file}"))
+
+
+def _media_type(path: Path) -> str:
+    """As IANA has it; where that is not known here, the suffix says it."""
+    guessed = mimetypes.guess_type(path.name, strict=False)[0] or ""
+    return guessed if guessed.startswith("image/") else f"image/{path.suffix[1:].lower() or 'jpeg'}"
+
+
+def _medium(each: Record | Frame, deployment: str, path: Path) -> Line:
     return {
         "mediaID": f"m{each.image.image}",
         "deploymentID": deployment,
@@ -146,43 +153,48 @@ def _medium(each: Record, deployment: str, path: Path) -> dict[str, Any]:
         "filePath": path.as_posix(),
         "filePublic": "false",
         "fileName": each.file,
-        "fileMediatype": mimetypes.guess_type(path.name)[0] or "application/octet-stream",
+        "fileMediatype": _media_type(path),
     }
 
 
-def _observation(each: Record, deployment: str, medium: str) -> dict[str, Any]:
-    image, when = each.image, _text(_when(each))
-    box: list[str | None] = [f"{side:.5f}" for side in image.box]
+def _observation(each: Record | Frame, deployment: str, medium: str) -> Line:
+    when = _text(_when(each))
     return {
-        "observationID": f"o{image.image}",
+        "observationID": f"o{each.image.image}",
         "deploymentID": deployment,
         "mediaID": medium,
         "eventStart": when,
         "eventEnd": when,
         "observationLevel": "media",
+        "classificationTimestamp": each.image.time or None,
+        **(_animal(each) if isinstance(each, Record) else NOTHING_SEEN),
+    }
+
+
+def _animal(each: Record) -> Line:
+    image = each.image
+    box: list[str | None] = [f"{side:.6g}" for side in image.box]
+    return {
         "observationType": "animal",
         "scientificName": image.name if each.named else None,
         **dict(zip(("bboxX", "bboxY", "bboxWidth", "bboxHeight"), box or [None] * 4, strict=True)),
         "classificationMethod": "human" if image.by_person else "machine",
         "classifiedBy": (image.author_name or "a person") if image.by_person else f"firstsight {__version__}",
-        "classificationTimestamp": image.time or None,
         "classificationProbability": None if image.confidence is None else f"{image.confidence:.4f}",
         "observationTags": f"category:{image.category}",
     }
 
 
-def _package(
-    view: View, deployments: Sequence[dict[str, Any]], observations: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+def _package(view: View, deployments: Sequence[Line], observations: Sequence[Line]) -> Line:
     start, end = (
         choose((line[name] for line in deployments), default="")[:10]
         for choose, name in ((min, "deploymentStart"), (max, "deploymentEnd"))
     )
     title = Path(view.name).stem
-    names = sorted({each["scientificName"] for each in observations if each["scientificName"]})
+    names = sorted({name for each in observations if (name := each.get("scientificName"))})
     return {
         "profile": f"{BASE}/camtrap-dp-profile.json",
-        "name": re.sub(r"[^a-z0-9._-]+", "-", title.lower()),
+        "name": re.sub(r"[^a-z0-9._-]+", "-", title.lower()) or "register",
         "created": _text(datetime.now(UTC)),
         "title": title,
         "contributors": [{"title": "to be filled in", "role": "contact"}],
@@ -206,12 +218,12 @@ def _package(
                 "encoding": "utf-8",
                 "schema": f"{BASE}/{name}-table-schema.json",
             }
-            for name in standard()["tables"]
+            for name in RULES
         ],
     }
 
 
-def _around(deployments: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _around(deployments: Sequence[Line]) -> Line:
     """GeoJSON of the rectangle around all places."""
     north, south = (choose((line["latitude"] for line in deployments), default=0) for choose in (max, min))
     east, west = (choose((line["longitude"] for line in deployments), default=0) for choose in (max, min))
@@ -219,7 +231,7 @@ def _around(deployments: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"type": "Polygon", "coordinates": [corners]}
 
 
-def _when(each: Record) -> datetime:
+def _when(each: Record | Frame) -> datetime:
     when = moment(each.image.taken)
     assert when is not None, "those without are left out"
     return when
@@ -229,5 +241,5 @@ def _text(when: datetime) -> str:
     return when.replace(microsecond=0).isoformat().replace("+00:00", "Z")
 
 
-def _no_zone(each: Record) -> bool:
+def _no_zone(each: Record | Frame) -> bool:
     return datetime.fromisoformat(str(each.image.taken)).tzinfo is None

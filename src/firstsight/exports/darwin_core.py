@@ -5,21 +5,23 @@ Only what is known is said. A category that people have no name for has no scien
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from firstsight._version import __version__
 from firstsight.exports.records import Options, Record, records
+from firstsight.exports.standard import check_table, published
 from firstsight.exports.tables import csv_of
 from firstsight.store.view import View
 
 
-@cache
-def terms() -> frozenset[str]:
-    """The terms there are."""
-    return frozenset(json.loads((files("firstsight.exports") / "darwin_core.json").read_text())["terms"])
+def fields() -> dict[str, dict[str, Any]]:
+    """The terms there are, and what those with a list of words may say."""
+    standard = published("darwin_core")
+    words = standard["allowed"]
+    return {
+        term: {"type": "string", "unique": term == "occurrenceID"} | ({"enum": words[term]} if term in words else {})
+        for term in standard["terms"]
+    }
 
 
 def as_darwin_core(view: View, options: Options) -> tuple[bytes, int, list[str]]:
@@ -27,7 +29,7 @@ def as_darwin_core(view: View, options: Options) -> tuple[bytes, int, list[str]]
     every = [each for each in records(view, options) if not each.forgotten]
     lines = [_occurrence(each, options) for each in every]
     header = list(lines[0]) if lines else ["occurrenceID"]
-    assert terms() >= set(header), set(header) - terms()
+    check_table("Darwin Core", fields(), lines)
     notes = []
     if unnamed := sum(not each.named for each in every):
         what = f"{unnamed} of {len(every)} images have no scientificName, which GBIF asks for"

@@ -15,7 +15,7 @@ from firstsight.core.errors import ImageError, SettingsError
 from firstsight.data.crops import picture_of
 from firstsight.data.images import SUFFIXES, decode, read, suffix_of
 from firstsight.data.strip import stripped
-from firstsight.exports.records import UNWRITABLE, Options, Record, records
+from firstsight.exports.records import UNWRITABLE, Frame, Options, Record, records
 from firstsight.store.originals import Originals
 from firstsight.store.view import View
 from firstsight.store.views import summaries
@@ -60,7 +60,9 @@ def fill_folder(view: View, folder: Path, options: Options) -> tuple[int, list[s
     return count, missing
 
 
-def write_image(each: Record, originals: Originals, target: Path, options: Options, whole: bool = False) -> Path:
+def write_image(
+    each: Record | Frame, originals: Originals, target: Path, options: Options, whole: bool = False
+) -> Path:
     """Write an image's file, or the frame it is a part of; where to, since what is decoded has another suffix."""
     source = originals.file(each.image)
     if source is None:

@@ -1,8 +1,9 @@
-"""Evidence as a page of its own: one image, or two side by side on one scale."""
+"""Evidence for people to look at: a page of its own, of one image or two side by side on one scale, or its parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from firstsight.evidence.evidence import Evidence
 from firstsight.pages.pictures import jpeg, lit
@@ -14,9 +15,21 @@ def as_html(cases: Sequence[Evidence]) -> bytes:
     return render(
         "explanation.html.j2",
         cases=[(each, None if each.pixels is None else jpeg(each.pixels), _looked(each)) for each in cases],
-        most_similar=_largest(one.similarity for each in cases for one in each.similar),
-        largest_sum=_largest(one.similarity for each in cases for one in each.sums),
+        **_scale(cases),
     )
+
+
+def case_of(each: Evidence) -> dict[str, Any]:
+    """What the parts of `evidence.html.j2` show of one image."""
+    seen = None if each.pixels is None else jpeg(each.pixels)
+    return {"each": each, "seen": seen, "looked": _looked(each), **_scale([each])}
+
+
+def _scale(cases: Sequence[Evidence]) -> dict[str, float]:
+    return {
+        "most_similar": _largest(one.similarity for each in cases for one in each.similar),
+        "largest_sum": _largest(one.similarity for each in cases for one in each.sums),
+    }
 
 
 def _looked(each: Evidence) -> bytes | None:

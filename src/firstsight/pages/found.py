@@ -97,6 +97,7 @@ class SplitCard:
     parts: tuple[tuple[int, tuple[ImageCard, ...]], ...]  # how many images, and some of them
     reason: str
     command: str
+    sure: str = ""  # how often such a split was right, where that was tried
 
 
 def found_page(found: Overview, model: Model | None = None, progress: Progress | None = None) -> bytes:
@@ -148,6 +149,7 @@ def split_card(register: str, suggestion: SplitSuggestion, category: CategoryCar
         parts=tuple((len(part), tuple(shown[image] for image in part[:EACH])) for part in parts),
         reason=suggestion.reason,
         command=f"firstsight categories {quote(register)} split --auto {quote(category.id)}",
+        sure="" if suggestion.rehearsed is None else suggestion.rehearsed.in_words,
     )
 
 

@@ -8,6 +8,7 @@ import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -37,10 +38,10 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "anchor": anchor, "breakable": breakable, "counted": counted,
-        "data_uri": data_uri, "day": day, "digest": digest, "first_up": first_up,
+        "anchor": anchor, "breakable": breakable, "category_address": category_address, "counted": counted,
+        "data_uri": data_uri, "day": day, "digest": digest, "first_up": first_up, "moment": moment,
     }  # fmt: skip
-    ours = {name: files("firstsight.pages").joinpath(f"firstsight.{kind}") for name, kind in OURS.items()}
+    ours = {name: files("firstsight.pages").joinpath("static", f"firstsight.{kind}") for name, kind in OURS.items()}
     made.globals |= {name: Markup(file.read_text(encoding="utf-8")) for name, file in ours.items()}  # so trusted
     made.globals |= {"briefly": briefly, "scripted": False, "version": __version__}
     return made
@@ -72,6 +73,15 @@ def anchor(id: str) -> str:
     return "c-" + re.sub("[^A-Za-z0-9_-]", lambda found: f"~{ord(found[0]):x}", id)
 
 
+def category_address(id: str) -> str:
+    """The page of a category, in a service.
+
+    >>> category_address("Blue Morpho")
+    '/categories/Blue%20Morpho'
+    """
+    return f"/categories/{quote(id)}"
+
+
 def breakable(name: str) -> Markup:
     """A name for a narrow place: it may go on in a new line after an underscore or a slash.
 
@@ -88,6 +98,15 @@ def first_up(text: str) -> str:
     'Nearest to Blue Morpho'
     """
     return text[:1].upper() + text[1:]
+
+
+def moment(time: str, other: str) -> str:
+    """A moment in ISO 8601 for people: the day or, where another is on the same day, the time.
+
+    >>> moment("2026-06-05T14:02:09Z", "2026-06-05T15:30:00Z"), moment("2026-06-05T14:02:09Z", "2026-07-01T15:30:00Z")
+    ('14:02 UTC', '5 June 2026')
+    """
+    return f"{time[11:16]} UTC" if time[:10] == other[:10] else day(time)
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -110,7 +110,7 @@ class CodeRegister(Roster):
         nearest = own[hamming(own, feature).argmin()]
         return tuple((np.flatnonzero(unpack(nearest ^ feature, self.bits)[0] > 0) + 1).tolist())
 
-    def _points(self, features: NDArray[Any]) -> NDArray[np.float64]:
+    def points(self, features: NDArray[Any]) -> NDArray[np.float64]:
         return unpack(features, self.bits).astype(np.float64)
 
     def _apart(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> float:

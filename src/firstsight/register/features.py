@@ -112,7 +112,7 @@ class FeatureRegister(Roster):
             )
         return compared
 
-    def _points(self, features: NDArray[Any]) -> NDArray[np.float64]:
+    def points(self, features: NDArray[Any]) -> NDArray[np.float64]:
         return self._comparable(features).astype(np.float64)
 
     def _apart(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> float:

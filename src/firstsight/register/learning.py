@@ -230,7 +230,7 @@ class LearningRegister(Naming, ABC):
 
     def halves(self, features: NDArray[Any]) -> Halves | None:
         """Two parts that lie clearly apart, most of the smaller too far out for a category of the larger alone."""
-        found = halves(self._points(self._checked(features)))
+        found = halves(self.points(self._checked(features)))
         if found is None:
             return None
         without, rest = self.copy(), "the rest"
@@ -238,7 +238,7 @@ class LearningRegister(Naming, ABC):
         left = [without.match(feature).category != rest for feature in features[found.second]]
         return found if 2 * sum(left) > len(left) else None
 
-    def _points(self, features: Floats) -> Floats:
+    def points(self, features: Floats) -> Floats:
         """Features as points that lie as near each other as they are alike."""
         return features
 

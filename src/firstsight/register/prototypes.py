@@ -73,7 +73,7 @@ class PrototypeRegister(LearningRegister):
         if position == self._count:
             self._found(_unit(feature), self._mark_for(feature))
 
-    def _points(self, features: Floats) -> Floats:
+    def points(self, features: Floats) -> Floats:
         return _unit(features)
 
     def _mark_for(self, founder: Floats) -> float:
@@ -188,7 +188,7 @@ class LeaderRegister(AdditiveRegister):
     def _whole(self, features: Floats) -> Whole:
         return self._steps.whole(_unit(features))
 
-    def _points(self, features: Floats) -> Floats:
+    def points(self, features: Floats) -> Floats:
         return _unit(features)
 
     def _renew(self, which: list[int]) -> None:

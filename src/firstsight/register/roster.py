@@ -64,7 +64,7 @@ class Roster(Naming, ABC):
     def centre_of(self, features: NDArray[Any]) -> NDArray[Any]: ...
 
     @abstractmethod
-    def _points(self, features: NDArray[Any]) -> NDArray[np.float64]:
+    def points(self, features: NDArray[Any]) -> NDArray[np.float64]:
         """Features as points that lie as near each other as they are alike."""
 
     @abstractmethod
@@ -182,10 +182,10 @@ class Roster(Naming, ABC):
 
     def halves(self, features: NDArray[Any]) -> Halves | None:
         """Two parts that lie clearly apart, so far that neither part's centre reaches the other's."""
-        found = halves(self._points(features))
+        found = halves(self.points(features))
         if found is None:
             return None
-        parts = self._points(np.stack([self.centre_of(features[part]) for part in (found.second, ~found.second)]))
+        parts = self.points(np.stack([self.centre_of(features[part]) for part in (found.second, ~found.second)]))
         return found if self._apart(*parts) > self.radius else None
 
     # ------------------------------------------------------------------ answering

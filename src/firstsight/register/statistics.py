@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from firstsight.core.errors import ModelError
 from firstsight.core.protocols import Halves
+from firstsight.core.rehearsed import Rehearsed
 from firstsight.register.additive import AdditiveRegister
 from firstsight.register.exact import Steps
 from firstsight.register.halves import two_means
@@ -90,6 +91,7 @@ class Spread:
 
         A half is believed up to what a category learns from. The halves were chosen among all there are, so each is
         as improbable as they are many. It ranks and is no probability: that did not carry over from data to data.
+        How often splits were right in rehearsal is said beside it.
         """
         spread, ways = replace(self, trusted=ENOUGH), min(float(counts.sum()), 2 * ENOUGH) - 1
         counts, sums = spread.believed(counts, sums)
@@ -136,9 +138,12 @@ class StatisticsRegister(AdditiveRegister):
         sums: NDArray[Any],
         radius: float = 0.0,
         counting: NumberModel | None = None,
+        splitting: Sequence[int] = (),
     ) -> None:
+        """`splitting` is how many splits proposed in rehearsal were right, and how many there were."""
         self.spread = spread
         self.counting = counting
+        self.rehearsed_splits = _rehearsed(splitting)
         self._first = np.asarray(counts, dtype=np.float64), np.asarray(sums, dtype=np.float64)
         shapes = (len(names),), (len(names), len(spread.within))
         if tuple(each.shape for each in self._first) != shapes or not np.all(self._first[0] >= 0):
@@ -164,6 +169,7 @@ class StatisticsRegister(AdditiveRegister):
             "counts": as_text(self._first[0]),
             "sums": as_text(self._first[1]),
             "counting": [] if self.counting is None else self.counting.values(),
+            "splitting": [] if (made := self.rehearsed_splits) is None else [made.right, made.of],
         }
 
     @classmethod
@@ -175,7 +181,8 @@ class StatisticsRegister(AdditiveRegister):
         spread = Spread(within, between, *dials)
         counts, sums = from_text(header["counts"]), from_text(header["sums"]).reshape(-1, len(within))
         counting = NumberModel.from_values(header["counting"])
-        return cls(spread, header["known"], counts, sums, from_json(header["radius"]), counting)
+        radius, splitting = from_json(header["radius"]), header["splitting"]
+        return cls(spread, header["known"], counts, sums, radius, counting, splitting)
 
     @property
     def counts(self) -> Floats:
@@ -215,6 +222,11 @@ class StatisticsRegister(AdditiveRegister):
         if factor <= 0:
             return None
         return Halves(second, factor, "two groups lie farther apart than images of one category do")
+
+    def points(self, features: Floats) -> Floats:
+        """Two features' product here is how much more probable it makes one category of them than two, as a log."""
+        within, between = self.spread.within, self.spread.between
+        return np.asarray(features * np.sqrt(between / (within * (within + 2 * between))))
 
     def _learns_on(self, position: int) -> bool:
         return bool(self._counts[position] < self.spread.enough)
@@ -322,3 +334,13 @@ class _Kinds:
             self._at[believed] = len(self._at)
             self.precisions = np.concatenate([self.precisions, precision[None]])
         return self._at[believed]
+
+
+def _rehearsed(splitting: Sequence[int]) -> Rehearsed | None:
+    """What came of splits proposed in rehearsal; ModelError where a file says what cannot have been counted."""
+    if not splitting:
+        return None
+    counted = [number for number in splitting if type(number) is int]
+    if len(counted) != 2 or len(splitting) != 2 or not 0 <= counted[0] <= counted[1]:
+        raise ModelError("its rehearsed splits are no two counts, the right ones and all", "fit the model again")
+    return Rehearsed.counted(*counted)

@@ -96,7 +96,7 @@ class WindowRegister(LearningRegister):
         self._windows[position] = [*self._windows[position], feature[: len(self.shared)]][-WINDOW:]
         self._renew(position)
 
-    def _points(self, features: Floats) -> Floats:
+    def points(self, features: Floats) -> Floats:
         return features[:, : len(self.shared)]
 
     def _sure(self, feature: Floats) -> int:

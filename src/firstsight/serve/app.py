@@ -19,6 +19,7 @@ from firstsight.serve.api import (
     exporting,
     images,
     looking,
+    mapping,
     operating,
     teaching,
 )
@@ -26,10 +27,15 @@ from firstsight.serve.gate import Gate
 from firstsight.serve.schemas import Problem
 from firstsight.serve.security import Guard
 from firstsight.serve.service import Service
-from firstsight.serve.site import sign_in
+from firstsight.serve.site import categories as categories_page
+from firstsight.serve.site import category as category_page
+from firstsight.serve.site import image as image_page
+from firstsight.serve.site import map as map_page
+from firstsight.serve.site import overview, review, sign_in, stream, undo
+from firstsight.serve.site.finding import Finder
 
-API = (answering, teaching, editing, looking, images, categories, exporting, events, operating, describing)
-SITE = (sign_in,)
+API = (answering, teaching, editing, looking, images, categories, mapping, exporting, events, operating, describing)
+SITE = (stream, review, categories_page, category_page, image_page, map_page, overview, undo, sign_in)
 TURNS = 4  # requests that may look through everything at a time
 
 
@@ -46,6 +52,7 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     app.state.heavy = BoundedSemaphore(TURNS)
+    app.state.finder = Finder()
     app.state.guard = Guard(service.settings)
     problems.install(app)
     for module in (*API, *SITE):

@@ -14,6 +14,7 @@ from firstsight.core.assignments import Assignment
 from firstsight.core.errors import Conflict
 from firstsight.discoverer import Discoverer, Given, Prepared
 from firstsight.encode.many import group_size
+from firstsight.evidence.mapped import Map
 from firstsight.model.model import Model
 from firstsight.serve.metrics import Metrics
 from firstsight.serve.settings import ServeSettings
@@ -29,6 +30,7 @@ class Service:
     def __init__(self, model: Model, store: Store, settings: ServeSettings) -> None:
         self.model, self.store, self.settings = model, store, settings
         self.metrics = Metrics(self)
+        self.map = Map(store.path)
         self.started = time.time()
         self.ending = False
         self.listening = 0  # streams of events there are
@@ -43,6 +45,7 @@ class Service:
     def close(self) -> None:
         """Answer what was accepted, and let go of the register."""
         self.worker.close()
+        self.map.close(self.view())
         self.store.close()
 
     def predict(self, given: Sequence[Given]) -> list[Answer]:

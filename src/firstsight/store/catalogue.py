@@ -18,6 +18,7 @@ from firstsight.store.events import (
     Event,
     Forgotten,
     Founded,
+    FoundEmpty,
     Merged,
     Moved,
     Promoted,
@@ -46,6 +47,8 @@ class Catalogue(Holdings):
                 self._toggle(fetch(number), fetch)
         else:
             self.do(recorded.number, event)
+        if isinstance(event, Assigned):
+            self.date(recorded.number, recorded.at)
         if not recorded.by_rule and not isinstance(event, Forgotten):
             self._first = {}
             self._mine("edits").append(recorded.number)
@@ -66,6 +69,8 @@ class Catalogue(Holdings):
         match event:
             case Assigned():
                 self._put(number, event)
+            case FoundEmpty():
+                self._see_empty(number, event)
             case Created():
                 self._found(Category(event.category, event.category, False, founded=number, centre=event.feature))
             case Founded():
@@ -106,7 +111,7 @@ class Catalogue(Holdings):
     def take_back(self, number: int, event: Event) -> None:
         """An event has no effect any more."""
         match event:
-            case Assigned():
+            case Assigned() | FoundEmpty():
                 self._flag(self._index(number), self.flags[self._index(number)] | GONE)
             case Created() | Founded():
                 self._lose(event.category)

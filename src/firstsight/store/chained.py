@@ -113,16 +113,19 @@ class ChainedLog(ABC):
                 advance()
 
     def _without(self, images: Sequence[Recorded], mark: Recorded) -> tuple[list[Line], Line]:
-        """The lines that change where images are forgotten, from the first of them on, and that of the mark."""
+        """What changes where images are forgotten, from the first of them on, and the line of the mark.
+
+        Of every event its number, and the body, content and checksum it has then.
+        """
         gone = {each.number for each in images}
         first = min(gone)  # what was said of them came later
-        crc, lines = self._crc(first - 1), []
+        crc, changes = self._crc(first - 1), []
         for number, kind, at, body, feature, content, _ in self._checked(first - 1, mark.number - 1):
             body, forgotten = forget.told_less(kind, body, number, gone)
             content = b"" if forgotten else content
             crc = checksum(crc, number, at, kind, body, feature, content)
-            lines.append((number, kind, at, body, feature, content, crc))
-        return lines, lines_of([mark], crc)[0]
+            changes.append((number, body, content, crc))
+        return changes, lines_of([mark], crc)[0]
 
     def _crc(self, number: int) -> int:
         """The checksum that an event leads to."""

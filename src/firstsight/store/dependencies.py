@@ -21,6 +21,7 @@ from firstsight.store.events import (
     Event,
     Forgotten,
     Founded,
+    FoundEmpty,
     Merged,
     Moved,
     Promoted,
@@ -139,7 +140,7 @@ def writes(number: int, event: Event) -> set[Key]:
             return {("file", image) for image in event.images}
         case RadiusChanged():
             return {("radius", "")}
-        case Merged() | Undone() | Forgotten():
+        case Merged() | FoundEmpty() | Undone() | Forgotten():
             return set()
 
 
@@ -166,7 +167,7 @@ def reads(event: Event) -> set[Key]:
         case Discarded():
             kept: set[Key] = {("category", id) for id in (*event.homes, *event.categories)}
             return kept | {("called", id) for id in event.categories} | {("image", image) for image in event.images}
-        case Created() | Founded() | Relocated() | RadiusChanged() | Undone() | Forgotten():
+        case Created() | FoundEmpty() | Founded() | Relocated() | RadiusChanged() | Undone() | Forgotten():
             return set()
 
 

@@ -133,6 +133,8 @@ def relocate(catalogue: Catalogue, sources: dict[int, str]) -> Relocated:
         raise NotFound(f"there is no image {', '.join(map(str, unknown[:10]))}", hint="show")
     if not sources:
         raise BadRequest("name at least one image")
+    if forgotten := [number for number in sources if catalogue.is_forgotten(number)]:
+        raise Conflict(f"image {', '.join(map(str, forgotten[:10]))} was forgotten, and has no file any more")
     moved = tuple(sources)
     old = tuple(catalogue.sources.get(image, "") for image in moved)
     return Relocated(moved, tuple(sources[image] for image in moved), old)

@@ -26,16 +26,35 @@ class Signed:
     command: int | None = None  # where that is another event
 
 
+@dataclass(frozen=True, kw_only=True)
+class Told(Signed):
+    """What a file told of itself, see `Sighting`."""
+
+    taken: str | None = None
+    latitude: float | None = None
+    longitude: float | None = None
+    camera: str | None = None
+    serial: str | None = None
+    box: tuple[float, ...] = ()
+    detected: float | None = None
+    withheld: bool = False
+
+    @property
+    def sighting(self) -> Sighting:
+        """When, where and by which camera it was taken."""
+        return Sighting(**{name: getattr(self, name) for name in KEPT})
+
+
 @dataclass(frozen=True)
-class Assigned(Signed):
+class Assigned(Told):
     """An image was answered with a category, by the rule or, where it came with a label, by a person.
 
     `feature` is what the encoder made of it (code words or float32 features), `content` the SHA-256 of the image,
     `encoder` the entry of the log that says which model, preprocess version, device and precision made the feature.
     `confidence` is how probable the rule held the answer to be, where it could tell. `lesson` is whether its category
-    learned from it, in a register that learns. A radius without end is infinite here, and null in JSON. The rest is
-    what the image told of itself, see `Sighting`. `key` is what its sender calls the sending: sent with it
-    again, it counts nothing. One that was forgotten has no source, content or key.
+    learned from it, in a register that learns. A radius without end is infinite here, and null in JSON. `key` is what
+    its sender calls the sending: sent with it again, it counts nothing. One that was forgotten has no source, content
+    or key.
     """
 
     source: str
@@ -51,14 +70,6 @@ class Assigned(Signed):
     content: bytes
     confidence: float | None = None
     lesson: bool = True
-    taken: str | None = None
-    latitude: float | None = None
-    longitude: float | None = None
-    camera: str | None = None
-    serial: str | None = None
-    box: tuple[float, ...] = ()
-    detected: float | None = None
-    withheld: bool = False
     key: str = ""
     by: str = field(default="rule", kw_only=True)
 
@@ -66,11 +77,6 @@ class Assigned(Signed):
     def home(self) -> str:
         """The category whose centre it matched; where that one is merged, its images go with it."""
         return self.via or self.category
-
-    @property
-    def sighting(self) -> Sighting:
-        """When, where and by which camera it was taken."""
-        return Sighting(**{name: getattr(self, name) for name in KEPT})
 
     @property
     def forgotten(self) -> bool:
@@ -107,6 +113,20 @@ class Assigned(Signed):
             key=key,
             **{name: getattr(sighting, name) for name in KEPT},
         )
+
+
+@dataclass(frozen=True)
+class FoundEmpty(Told):
+    """A frame in which a detector found nothing: of no category, and no lesson; it counts as looked at."""
+
+    source: str
+    content: bytes
+    by: str = field(default="rule", kw_only=True)
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether all that told of the frame was removed for good."""
+        return not self.source and not self.content
 
 
 @dataclass(frozen=True)
@@ -254,6 +274,7 @@ def _in_json(hint: Any) -> tuple[type, ...]:
 
 Event: TypeAlias = (
     Assigned
+    | FoundEmpty
     | Created
     | Founded
     | Renamed
@@ -307,11 +328,16 @@ class Recorded:
 
     @property
     def time(self) -> str:
-        """ISO 8601, UTC, to the second; nothing where a file made by hand names a year that calendars do not have."""
-        try:
-            return datetime.fromtimestamp(self.at / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        except (ValueError, OverflowError, OSError):
-            return ""
+        """The same, in words."""
+        return in_words(self.at)
+
+
+def in_words(at: int) -> str:
+    """ISO 8601, UTC, to the second; nothing where a file made by hand names a year that calendars do not have."""
+    try:
+        return datetime.fromtimestamp(at / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def as_text(source: str) -> str:

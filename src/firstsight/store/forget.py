@@ -13,20 +13,21 @@ import sqlite3
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firstsight.core.errors import BadRequest, Locked, NotFound
 from firstsight.core.sightings import KEPT, NOTHING
-from firstsight.store.events import Assigned, Forgotten, Recorded, Relocated, from_columns, to_columns
+from firstsight.store.events import Assigned, Forgotten, FoundEmpty, Recorded, Relocated, from_columns, to_columns
 from firstsight.store.log import Log
 
 if TYPE_CHECKING:
     from firstsight.store.view import View
 
 
-def emptied(event: Assigned) -> Assigned:
-    """The event of an image without anything that tells of it."""
-    return replace(event, source="", content=b"", key="", **{name: getattr(NOTHING, name) for name in KEPT})
+def emptied(event: Assigned | FoundEmpty) -> Assigned | FoundEmpty:
+    """The event of an image, or of an empty frame, without anything that tells of it."""
+    nothing: dict[str, Any] = {"source": "", "content": b"", **{name: getattr(NOTHING, name) for name in KEPT}}
+    return replace(event, **nothing, key="") if isinstance(event, Assigned) else replace(event, **nothing)
 
 
 def without_places(event: Relocated, images: Container[int]) -> Relocated:
@@ -43,16 +44,16 @@ def to_forget(log: Log, images: Sequence[int]) -> list[Recorded]:
     found = [log.event(number) for number in dict.fromkeys(images)]
     if not found:
         raise BadRequest("name at least one image")
-    if others := [each.number for each in found if not isinstance(each.event, Assigned)]:
+    if others := [each.number for each in found if not isinstance(each.event, Assigned | FoundEmpty)]:
         raise NotFound(f"event {others[0]} is not an image", hint="show")
     return found
 
 
 def told_less(kind: str, body: str, number: int, images: Container[int]) -> tuple[str, bool]:
     """The body of an event without what it tells of images, and whether it is one of them."""
-    if kind == Assigned.__name__ and number in images:
-        event = from_columns(kind, body, b"", b"")
-        assert isinstance(event, Assigned)
+    if number in images:
+        event = from_columns(kind, body, b"" if kind == Assigned.__name__ else None, b"")
+        assert isinstance(event, Assigned | FoundEmpty)
         return to_columns(emptied(event))[1], True
     if kind == Relocated.__name__:
         moved = from_columns(kind, body, None, None)
@@ -78,16 +79,16 @@ def mark_of(images: Sequence[Recorded]) -> Forgotten:
 
 def left(images: Sequence[Recorded]) -> list[Recorded]:
     """Those that are not forgotten yet."""
-    return [each for each in images if isinstance(each.event, Assigned) and not each.event.forgotten]
+    return [each for each in images if isinstance(each.event, Assigned | FoundEmpty) and not each.event.forgotten]
 
 
 def unshared(view: View, images: Sequence[Recorded]) -> set[bytes]:
     """The contents of these images that no other image has, also none that was undone or discarded."""
     found: dict[bytes, set[int]] = {}
     for each in images:
-        assert isinstance(each.event, Assigned)
+        assert isinstance(each.event, Assigned | FoundEmpty)
         same = view.catalogue.contents.candidates(each.event.content, view.last)
-        found.setdefault(each.event.content, {n for n in same if view.assigned(n).content == each.event.content})
+        found.setdefault(each.event.content, {n for n in same if view.seen(n).content == each.event.content})
         found[each.event.content] -= {each.number}
     return {content for content, others in found.items() if content and not others}
 
@@ -96,7 +97,7 @@ def of_the_same_file(view: View, images: Container[int]) -> list[int]:
     """Other images of these images' files, or of their content: parts of one frame, or what came twice."""
     told: dict[int, set[str | bytes]] = {}
     for number in view.catalogue.numbers.values().tolist():
-        each = view.assigned(number)
+        each = view.seen(number)
         if not each.forgotten:
             files = [each.source] if os.path.isabs(each.source) else []  # noqa: PTH117 - it may be of another system
             told[number] = {each.content, *files}

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from firstsight.store.authors import HINDSIGHT, PERSON, RULE, Author
 from firstsight.store.columns import Column
 from firstsight.store.contents import Contents, key_of
-from firstsight.store.events import Assigned
+from firstsight.store.events import Assigned, FoundEmpty
 
 # flags of an image: taken back; put where it is, or confirmed there, by a person; its category did not learn from it;
-# a person's word on the same image answered it; of nothing, a person said
-GONE, PLACED, NO_LESSON, SETTLED, DISCARDED = 1, 2, 4, 8, 16
-AWAY = GONE | DISCARDED  # in no category
+# a person's word on the same image answered it; of nothing, a person said; a frame in which a detector found nothing
+GONE, PLACED, NO_LESSON, SETTLED, DISCARDED, EMPTY = 1, 2, 4, 8, 16, 32
+AWAY = GONE | DISCARDED | EMPTY  # in no category
+NOWHERE = -1  # the position of no category
 COLUMNS = {  # one value an image
     "numbers": "<i8",
     "homes": "<i4",
@@ -30,6 +31,7 @@ COLUMNS = {  # one value an image
     "authors": "<i4",
     "confidences": "<f8",
     "keys": "<u8",
+    "times": "<i8",  # when it came, in microseconds
 }
 
 
@@ -72,7 +74,7 @@ class Holdings:
 
     def _set_columns(self, columns: dict[str, Column]) -> None:
         self.numbers, self.homes, self.flags, self.authors = (columns[name] for name in list(COLUMNS)[:4])
-        self.confidences, self.keys = columns["confidences"], columns["keys"]
+        self.confidences, self.keys, self.times = (columns[name] for name in list(COLUMNS)[4:])
         self.contents = Contents(self.keys.values(), self.numbers.values())
 
     def copy(self) -> Self:
@@ -121,6 +123,20 @@ class Holdings:
     def is_discarded(self, number: int) -> bool:
         at = self.numbers.find(number)
         return at >= 0 and self.flags[at] & AWAY == DISCARDED
+
+    def is_forgotten(self, number: int) -> bool:
+        """Whether all that told of an image was removed for good."""
+        return bool(self.keys[self._index(number)] == key_of(b""))
+
+    def is_empty(self, number: int) -> bool:
+        """Whether that is a frame in which a detector found nothing."""
+        at = self.numbers.find(number)
+        return at >= 0 and self.flags[at] & AWAY == EMPTY
+
+    def empty_frames(self) -> list[int]:
+        """The numbers of the frames in which a detector found nothing, in order of arrival."""
+        numbers: list[int] = self.numbers.values()[self.flags.values() & AWAY == EMPTY].tolist()
+        return numbers
 
     def home(self, number: int) -> str:
         """The category an image was assigned or moved to, whatever that was merged into since."""
@@ -209,15 +225,31 @@ class Holdings:
             self.homes[at], self.authors[at] = home, self._number_of(event.by)
             self._flag(at, flags)
             return
+        self.placed_images += bool(flags & PLACED)
+        self._add(number, event, home, flags, nan if event.confidence is None else event.confidence)
+
+    def _see_empty(self, number: int, event: FoundEmpty) -> None:
+        """A frame without anything in it arrives, or comes back."""
+        at = self.numbers.find(number)
+        if at >= 0:
+            self._flag(at, EMPTY)
+        else:
+            self._add(number, event, NOWHERE, EMPTY, nan)
+
+    def _add(self, number: int, event: Assigned | FoundEmpty, home: int, flags: int, confidence: float) -> None:
         key = key_of(event.content)
         self.homes.append(home)
         self.authors.append(self._number_of(event.by))
         self.flags.append(flags)
-        self.placed_images += bool(flags & PLACED)
-        self.confidences.append(nan if event.confidence is None else event.confidence)
+        self.confidences.append(confidence)
         self.keys.append(key)
+        self.times.append(0)
         self.contents.add(number, key)
         self.numbers.append(number)
+
+    def date(self, number: int, at: int) -> None:
+        """When an image came, which the log knows once it has it."""
+        self.times[self._index(number)] = at
 
     def _place(self, images: Sequence[int], homes: Sequence[str], authors: Sequence[str]) -> None:
         for image, home, by in zip(images, homes, authors, strict=True):

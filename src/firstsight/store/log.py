@@ -86,7 +86,7 @@ class Log(Protocol):
         ...
 
     def with_source(self, source: str, upto: int) -> list[int]:
-        """The images from this source or from a path that ends with it, oldest first."""
+        """The images and empty frames from this source or from a path that ends with it, oldest first."""
         ...
 
     def keyed(self, key: str) -> int | None:

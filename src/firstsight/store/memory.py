@@ -12,7 +12,7 @@ from typing import Any
 from firstsight.core.errors import NotFound
 from firstsight.core.protocols import Progress
 from firstsight.store import forget
-from firstsight.store.events import Assigned, Event, Recorded, Relocated
+from firstsight.store.events import Assigned, Event, FoundEmpty, Recorded, Relocated
 from firstsight.store.log import Grown, Snapshot, dated
 from firstsight.store.pictures import Pictures
 
@@ -60,8 +60,9 @@ class MemoryLog:
 
     def with_source(self, source: str, upto: int) -> list[int]:
         ends = (f"/{source}",)
-        images = ((each.number, each.event) for each in self.read(0, upto))
-        return [n for n, e in images if isinstance(e, Assigned) and (e.source == source or e.source.endswith(ends))]
+        seen = ((each.number, each.event) for each in self.read(0, upto))
+        named = [(n, e.source) for n, e in seen if isinstance(e, Assigned | FoundEmpty)]
+        return [n for n, its in named if its == source or its.endswith(ends)]
 
     def keyed(self, key: str) -> int | None:
         return self._keys.get(key)
@@ -70,8 +71,9 @@ class MemoryLog:
         with self._turn:
             left = forget.left(forget.to_forget(self, images))
             for each in left:
-                assert isinstance(each.event, Assigned)
-                self._keys.pop(each.event.key, None)
+                assert isinstance(each.event, Assigned | FoundEmpty)
+                if isinstance(each.event, Assigned):
+                    self._keys.pop(each.event.key, None)
                 self._events[each.number - 1] = replace(each, event=forget.emptied(each.event))
             gone = {each.number for each in left}
             for at, each in enumerate(self._events):

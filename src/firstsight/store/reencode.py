@@ -1,7 +1,8 @@
 """A store for another model: the same categories, images, edits and numbers, with features the new model makes.
 
-Nothing is decided again. Every image is read once more from where it is, and must be what it was. Where the new model
-knows a category by a name that people gave one here, the two become one: that one is merged into what the model knows.
+Nothing is decided again. Every image is read once more from where it is, and must be what it was; only of those that
+were discarded or undone may the file be gone. Where the new model knows a category by a name that people gave one here,
+the two become one: that one is merged into what the model knows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from firstsight.core.errors import BadImages, Conflict
+from firstsight.core.errors import BadImages, Conflict, ImageError
 from firstsight.core.protocols import Discovering, Progress, Register
 from firstsight.encode.many import encode_many
 from firstsight.store.authors import By
@@ -77,13 +78,15 @@ def _check_known(catalogue: Catalogue, known: set[str]) -> None:
 
 
 def _features(view: View, encoder: Discovering, progress: Progress) -> dict[int, NDArray[Any]]:
-    """What the new model makes of every image, by number; of a forgotten one, of those in its category."""
-    every = {number: view.assigned(number) for number in view.catalogue.numbers.values().tolist()}
-    images = {number: event for number, event in every.items() if not event.forgotten}
+    """What the new model makes of every image, by number; of one without a picture, of those in its category."""
+    seen = ((number, view.seen(number)) for number in view.catalogue.numbers.values().tolist())
+    every = {number: event for number, event in seen if isinstance(event, Assigned)}
+    here, originals = view.catalogue.has_image, Originals(view.pictures)
+    images = {
+        n: event for n, event in every.items() if not event.forgotten and (here(n) or _is_there(event, originals))
+    }
     if not images:
         return _in_their_place(every, {}, encoder.register())
-
-    originals = Originals(view.pictures)
 
     def prepare(image: Assigned) -> NDArray[np.uint8]:
         return encoder.prepare(originals.picture(image))
@@ -97,16 +100,29 @@ def _features(view: View, encoder: Discovering, progress: Progress) -> dict[int,
     return _in_their_place(every, dict(zip(images, encoder.transform(encoded), strict=True)), encoder.register())
 
 
+def _is_there(image: Assigned, originals: Originals) -> bool:
+    """Whether an image that was discarded or undone can be read: its file may have been thrown away, too."""
+    try:
+        originals.picture(image)
+    except ImageError:
+        return False
+    return True
+
+
 def _in_their_place(
     images: Mapping[int, Assigned], features: dict[int, NDArray[Any]], register: Register
 ) -> dict[int, NDArray[Any]]:
-    """Features for all images: a forgotten one, which has no picture any more, gets the centre of its category's."""
+    """Features for all images: one that has no picture any more gets the centre of its category's.
+
+    Such a one is forgotten, or it was discarded or undone and its file is gone.
+    """
     found = dict(features)
     for number in images.keys() - features.keys():
         home = images[number].home
         others = [features[n] for n, image in images.items() if n in features and image.home == home]
         if not others:
-            raise Conflict(f"image {number} is forgotten, and {home} has no other to encode anew", hint="history")
+            what = f"image {number} has no picture any more, and {home} no other image to encode anew"
+            raise Conflict(what, hint="history")
         found[number] = register.centre_of(np.stack(others))
     return found
 

@@ -13,7 +13,7 @@ from firstsight.data.crops import Crop, picture_of
 from firstsight.data.folder import walk
 from firstsight.data.images import read
 from firstsight.data.source import PACK
-from firstsight.store.events import Assigned
+from firstsight.store.events import Assigned, FoundEmpty
 from firstsight.store.pictures import UPLOAD, Pictures, file_name
 from firstsight.store.view import View
 
@@ -30,7 +30,7 @@ def find(view: View, folder: Path, progress: Progress) -> Search:
     if not folder.is_dir():
         raise DataError(f"{folder} is not a folder", "name the one the files are in now")
     every: list[int] = view.catalogue.numbers.values().tolist()  # what is discarded or undone may come back
-    lost = {n: event for n in every if not _is_there(event := view.assigned(n), view.pictures)}
+    lost = {n: event for n in every if not _is_there(event := view.seen(n), view.pictures)}
     files = list(walk(folder.absolute())) if lost else []
     here = Files()
     with progress.task("looking at files", len(files)) as advance:
@@ -57,13 +57,13 @@ class Files:
         self._places.setdefault(content, {}).setdefault(path.name, str(path))
         self._called.setdefault(path.name, set()).add(content)
 
-    def place(self, image: Assigned) -> str | None:
+    def place(self, image: Assigned | FoundEmpty) -> str | None:
         """Where an image is, or the frame it is a part of: of several files that of the same name, or the first."""
         content = image.content if not image.box else self._frame(image)
         places = self._places.get(content or b"", {})
         return places.get(file_name(image.source), next(iter(places.values()), None))
 
-    def _frame(self, part: Assigned) -> bytes | None:
+    def _frame(self, part: Assigned | FoundEmpty) -> bytes | None:
         """The content of a frame. A part tells it only by trying: those of the same name, then once all there are."""
         crop = picture_of(part.source, part.box)
         near = self._called.get(file_name(part.source), set()) | self._frames.get(part.source, set())
@@ -77,7 +77,7 @@ def _holding(crop: Crop, frames: Iterable[bytes], content: bytes) -> bytes | Non
     return next((frame for frame in frames if crop.content(frame) == content), None)
 
 
-def _is_there(image: Assigned, pictures: Pictures) -> bool:
+def _is_there(image: Assigned | FoundEmpty, pictures: Pictures) -> bool:
     """Whether a file is where it was, or the pack that it is in, or it is kept; what never was a file is."""
     source = image.source
     if source.startswith(UPLOAD):

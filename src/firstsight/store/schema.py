@@ -60,15 +60,15 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def rewrite(connection: sqlite3.Connection, lines: Sequence[Line], mark: Line) -> None:
-    """Put events in the place of those of their numbers and append a mark, inside the caller's transaction.
+def rewrite(connection: sqlite3.Connection, changes: Sequence[Line], mark: Line) -> None:
+    """Change what events say, by their numbers, and append a mark, inside the caller's transaction.
 
     The one time that events change. Snapshots go, which hold the first bytes of every content.
     """
     (guard,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (TRIGGER,)).fetchone()
     connection.execute(f"DROP TRIGGER {TRIGGER}")
-    changes = [(body, content, crc, number) for number, _, _, body, _, content, crc in lines]
-    connection.executemany("UPDATE events SET body = ?, content = ?, crc = ? WHERE number = ?", changes)
+    told = [(body, content, crc, number) for number, body, content, crc in changes]
+    connection.executemany("UPDATE events SET body = ?, content = ?, crc = ? WHERE number = ?", told)
     connection.execute(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", mark)
     connection.execute("DELETE FROM snapshots")
     connection.execute(guard)

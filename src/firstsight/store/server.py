@@ -117,12 +117,12 @@ def make(db: Connection[Any], address: Address, header: str, crc: int, or_open: 
         db.execute("INSERT INTO header VALUES ('header', %s, %s, %s)", (header, crc, FORMAT))
 
 
-def rewrite(db: Connection[Any], lines: Sequence[Line], mark: Line) -> None:
-    """Put events in the place of those of their numbers and append a mark, inside the caller's transaction."""
+def rewrite(db: Connection[Any], changes: Sequence[Line], mark: Line) -> None:
+    """Change what events say, by their numbers, and append a mark, inside the caller's transaction."""
     db.execute("ALTER TABLE events DISABLE TRIGGER events_are_never_changed")
     with db.cursor() as cursor:
-        changes = [(body, content, crc, number) for number, _, _, body, _, content, crc in lines]
-        cursor.executemany("UPDATE events SET body = %s, content = %s, crc = %s WHERE number = %s", changes)
+        told = [(body, content, crc, number) for number, body, content, crc in changes]
+        cursor.executemany("UPDATE events SET body = %s, content = %s, crc = %s WHERE number = %s", told)
         cursor.execute(f"INSERT INTO events ({COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s)".encode(), mark)
     db.execute("DELETE FROM snapshots")  # which hold the first bytes of every content
     db.execute("ALTER TABLE events ENABLE TRIGGER events_are_never_changed")

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from firstsight.core.protocols import FindsHalves, Halves
+from firstsight.core.protocols import FindsHalves, Halves, RehearsesSplits
+from firstsight.core.rehearsed import Rehearsed
 from firstsight.core.threads import one_thread
 from firstsight.store.catalogue import Catalogue
 from firstsight.store.events import Split
@@ -31,6 +32,7 @@ class SplitSuggestion:
     rest: tuple[int, ...]
     score: float  # the larger, the rather; comparable within one register
     reason: str
+    rehearsed: Rehearsed | None = None  # how often such splits were right in rehearsal, where that was tried
 
 
 @one_thread()
@@ -42,6 +44,7 @@ def suggest_splits(view: View, limit: int = 20, category: str | None = None) -> 
     register, catalogue = view.register, view.catalogue
     if not isinstance(register, FindsHalves):
         return []
+    rehearsed = register.rehearsed_splits if isinstance(register, RehearsesSplits) else None
     wanted = None if category is None else view.category(category).id
     found = []
     for id, members in _members(view, wanted).items():
@@ -49,7 +52,7 @@ def suggest_splits(view: View, limit: int = 20, category: str | None = None) -> 
         halves = register.halves(np.stack([register.feature_from(each) for each in once.values()]))
         if halves is not None:
             second = dict(zip(once, halves.second.tolist(), strict=True))
-            made = _suggestion(id, [(number, second[content]) for number, content, _ in members], halves)
+            made = _suggestion(id, [(number, second[content]) for number, content, _ in members], halves, rehearsed)
             if not _questions_a_person(view, made):
                 found.append(made)
     return sorted(found, key=lambda each: (-each.score, catalogue.categories[each.category].position))[:limit]
@@ -68,10 +71,12 @@ def _members(view: View, wanted: str | None) -> dict[str, list[tuple[int, int, b
     return members
 
 
-def _suggestion(id: str, members: Sequence[tuple[int, bool]], halves: Halves) -> SplitSuggestion:
+def _suggestion(
+    id: str, members: Sequence[tuple[int, bool]], halves: Halves, rehearsed: Rehearsed | None
+) -> SplitSuggestion:
     parts = [tuple(number for number, second in members if second == wanted) for wanted in (True, False)]
     off, rest = sorted(parts, key=len)
-    return SplitSuggestion(id, off, rest, halves.score, halves.reason)
+    return SplitSuggestion(id, off, rest, halves.score, halves.reason, rehearsed)
 
 
 def _questions_a_person(view: View, made: SplitSuggestion) -> bool:

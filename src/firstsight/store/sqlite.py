@@ -190,7 +190,8 @@ class SqliteLog(ChainedLog):
     def with_source(self, source: str, upto: int) -> list[int]:
         query = """SELECT number FROM
             (SELECT number, kind, json_extract(body, '$.source') AS source FROM events WHERE number <= :last)
-            WHERE kind = 'Assigned' AND (source = :source OR substr(source, -:size) = :end) ORDER BY number"""
+            WHERE kind IN ('Assigned', 'FoundEmpty')
+            AND (source = :source OR substr(source, -:size) = :end) ORDER BY number"""
         end = f"/{source}"
         found = self._ask(query, {"last": upto, "source": source, "end": end, "size": len(end)})
         return [number for (number,) in found]

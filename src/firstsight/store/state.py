@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import RLock
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from firstsight.core.protocols import Register
 from firstsight.store.catalogue import Catalogue
@@ -20,6 +20,7 @@ class State:
         self.built = register
         self.build = build
         self._turn = RLock()
+        self.made: dict[Any, Any] = {}  # of this moment, once: see `View.once`
 
     @property
     def register(self) -> Register:

@@ -29,7 +29,7 @@ from firstsight.store.catalogue import Catalogue
 from firstsight.store.connection import Sync, beside, damaged, sound
 from firstsight.store.draft import Draft, Edit
 from firstsight.store.editing import Editing
-from firstsight.store.events import Event, Recorded
+from firstsight.store.events import Assigned, Event, Recorded
 from firstsight.store.forget import to_forget, unshared
 from firstsight.store.groups import Arrival, Group
 from firstsight.store.log import Grown, Log, Snapshot
@@ -172,6 +172,11 @@ class Store(Editing):
         return self._log.name
 
     @property
+    def path(self) -> Path | None:
+        """The file it is in; none where it is in memory."""
+        return self._log.path if isinstance(self._log, SqliteLog) else None
+
+    @property
     def pictures(self) -> Pictures:
         """The images that were sent to it, in a folder beside it."""
         return self._log.pictures
@@ -309,9 +314,11 @@ class Store(Editing):
                 return []
             try:
                 recorded = self._log.append(draft.events, draft.start, times)
-                if not applied:
-                    for each in recorded:
+                for each in recorded:
+                    if not applied:
                         draft.catalogue.apply(each, draft.fetch)
+                    elif isinstance(each.event, Assigned):
+                        draft.catalogue.date(each.number, each.at)
                 self._state = draft.state()
                 return recorded
             except Grown:  # others wrote meanwhile: follow them, and decide again

@@ -18,6 +18,7 @@ from firstsight.store.events import (
     Discarded,
     Event,
     Founded,
+    FoundEmpty,
     Merged,
     Moved,
     Recentred,
@@ -58,6 +59,8 @@ def follow(register: Register, before: Catalogue, after: Catalogue, recorded: Re
     if isinstance(recorded.event, Assigned):
         if register.learns and recorded.event.lesson:
             register.learn(register.feature_from(recorded.event.feature), recorded.event.home)
+        return True
+    if isinstance(recorded.event, FoundEmpty):
         return True
     events = list(_effects(recorded, fetch))
     rebuilds = () if register.unlearns else LESSONS if register.learns else CENTRES

@@ -6,9 +6,9 @@ far as it went by then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from numpy.typing import NDArray
 
@@ -18,11 +18,13 @@ from firstsight.core.protocols import Register
 from firstsight.core.threads import one_thread
 from firstsight.store.authors import HINDSIGHT
 from firstsight.store.catalogue import Catalogue, Category
-from firstsight.store.events import Assigned, Recorded
+from firstsight.store.events import Assigned, FoundEmpty, Recorded
 from firstsight.store.finding import category
 from firstsight.store.log import Log
 from firstsight.store.pictures import Pictures
 from firstsight.store.state import State
+
+Made = TypeVar("Made")
 
 
 class View:
@@ -37,6 +39,11 @@ class View:
     def name(self) -> str:
         """What people call the register's log."""
         return self._log.name
+
+    @property
+    def log(self) -> Log:
+        """The log it is of, which may have grown since."""
+        return self._log
 
     @property
     def pictures(self) -> Pictures:
@@ -61,6 +68,13 @@ class View:
     def register(self) -> Register:
         """The register as of then, to be asked and not to be changed."""
         return self._state.register
+
+    def once(self, make: Callable[[View], Made]) -> Made:
+        """What a function makes of this moment, which it is asked once, however many views there are of it."""
+        if make not in self._state.made:
+            self._state.made[make] = make(self)
+        made: Made = self._state.made[make]
+        return made
 
     # ------------------------------------------------------------------ answering
 
@@ -92,7 +106,11 @@ class View:
 
     def assignment(self, number: int) -> Assignment:
         """An image as it stands: in the category it is in now, with what was measured unless it was moved since."""
-        event, home = self.assigned(number), self.catalogue.home(number)
+        return self.standing(number, self.assigned(number))
+
+    def standing(self, number: int, event: Assigned) -> Assignment:
+        """The same, of an image whose event is at hand."""
+        home = self.catalogue.home(number)
         category, other = self.catalogue.resolve(home), event.runner_up and self.catalogue.resolve(event.runner_up)
         where_it_was = home == event.home
         second = other if where_it_was and other != category else None
@@ -204,9 +222,21 @@ class View:
 
     def assigned(self, number: int) -> Assigned:
         """The event of an image, with where its file is now."""
-        event = self.event(number).event
+        return self.located(self.event(number))
+
+    def located(self, recorded: Recorded) -> Assigned:
+        """The same, of what was read already."""
+        event = self._located(recorded)
         assert isinstance(event, Assigned)
-        moved = self.catalogue.sources.get(number)
+        return event
+
+    def seen(self, number: int) -> Assigned | FoundEmpty:
+        """The event of an image or of an empty frame, with where its file is now."""
+        return self._located(self.event(number))
+
+    def _located(self, recorded: Recorded) -> Assigned | FoundEmpty:
+        event, moved = recorded.event, self.catalogue.sources.get(recorded.number)
+        assert isinstance(event, Assigned | FoundEmpty)
         return event if moved is None else replace(event, source=moved)
 
     def with_content(self, content: bytes) -> list[int]:
@@ -214,11 +244,15 @@ class View:
         found = self.catalogue.contents.candidates(content, self.last)
         return [n for n in found if self.catalogue.has_image(n) and self.assigned(n).content == content]
 
-    def with_source(self, source: str) -> list[tuple[int, str]]:
-        """The images there are from this source or from a path that ends with it, and their whole sources."""
+    def with_source(self, source: str, empty: bool = False) -> list[tuple[int, str]]:
+        """The images there are from this source or from a path that ends with it, and their whole sources.
+
+        With `empty`, frames in which nothing was found, too.
+        """
         if not source:  # as that of forgotten images
             return []
         moved, end = self.catalogue.sources, f"/{source}"
         came = {n for n in self._log.with_source(source, self.last) if n not in moved}
         now = {n for n, where in moved.items() if where == source or where.endswith(end)}
-        return [(n, self.assigned(n).source) for n in sorted(came | now) if self.catalogue.has_image(n)]
+        here = [n for n in sorted(came | now) if self.catalogue.has_image(n) or (empty and self.catalogue.is_empty(n))]
+        return [(n, self.seen(n).source) for n in here]

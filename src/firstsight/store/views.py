@@ -20,6 +20,7 @@ from firstsight.store.events import (
     Event,
     Forgotten,
     Founded,
+    FoundEmpty,
     Merged,
     Moved,
     Promoted,
@@ -116,8 +117,10 @@ def images(view: View, category: str | None = None) -> Iterator[Member]:
 
 def member(view: View, number: int) -> Member:
     """One image."""
-    recorded, event, answer = view.event(number), view.assigned(number), view.assignment(number)
-    owner, by = view.catalogue.categories[str(answer.category)], author_of(view, number)
+    recorded = view.event(number)
+    event = view.located(recorded)
+    answer = view.standing(number, event)
+    owner, by = view.catalogue.categories[str(answer.category)], author_of(view, number, event)
     return Member(
         image=number,
         source=event.source,
@@ -137,9 +140,9 @@ def member(view: View, number: int) -> Member:
     )
 
 
-def author_of(view: View, number: int) -> Author:
+def author_of(view: View, number: int, event: Assigned) -> Author:
     """Whose word it is that an image is where it is; that on the same image before, where that answered it."""
-    by, event = view.catalogue.author(number), view.assigned(number)
+    by = view.catalogue.author(number)
     return PERSON if by.kind == "rule" and event.decided_by == PERSON.kind else by
 
 
@@ -185,17 +188,20 @@ def unsure(view: View, below: float, limit: int) -> tuple[list[Member], int]:
     return [member(view, number) for number in least.tolist()], int((open_ones & np.isnan(sure)).sum())
 
 
-def image_numbers(view: View, wanted: Sequence[str]) -> list[int]:
-    """Images as people name them: by number, by the file they came from, or by the end of its path."""
+def image_numbers(view: View, wanted: Sequence[str], empty: bool = False) -> list[int]:
+    """Images as people name them: by number, by the file they came from, or by the end of its path.
+
+    With `empty`, frames in which nothing was found, too.
+    """
     found: list[int] = []
     for each in wanted:
-        found += [int(each)] if each.isdecimal() and len(each) < 19 else _from_file(view, each)
+        found += [int(each)] if each.isdecimal() and len(each) < 19 else _from_file(view, each, empty)
     return found
 
 
-def _from_file(view: View, name: str) -> list[int]:
+def _from_file(view: View, name: str, empty: bool = False) -> list[int]:
     whole = os.path.abspath(name)  # noqa: PTH100 - Path.resolve would follow links
-    here = dict(view.with_source(as_text(whole)) or view.with_source(as_text(name)))
+    here = dict(view.with_source(as_text(whole), empty) or view.with_source(as_text(name), empty))
     if not here:
         also = category_or_none(view.catalogue, name)
         raise NotFound(f"there is no image {name}" + (f", but a category {also.name!r}" if also else ""), hint="show")
@@ -221,6 +227,8 @@ def describe(event: Event) -> str:
             by = {"person": before}.get(event.decided_by, near)
             source = event.source or "an image that is forgotten"
             return f"{source} -> {event.category}{f' (via {event.via})' if event.via else ''}{by}"
+        case FoundEmpty():
+            return f"{event.source or 'a frame that is forgotten'}: nothing in it"
         case Created():
             return f"{event.category} founded"
         case Founded():
@@ -287,11 +295,14 @@ def rivals(view: View, split: Split) -> list[str]:
 
 def touches(recorded: Recorded, category: str | None, image: int | None) -> bool:
     """Whether an event is about this category or image; every event is about neither."""
-    event = recorded.event
-    about = {getattr(event, name, None) for name in ("category", "via", "into", "to")}
-    about |= {*getattr(event, "homes", ()), *getattr(event, "categories", ())}
-    of_image = recorded.number == image or image in getattr(event, "images", ())
-    return (category is None or category in about) and (image is None or of_image)
+    of_image = recorded.number == image or image in getattr(recorded.event, "images", ())
+    return (category is None or category in named_in(recorded.event)) and (image is None or of_image)
+
+
+def named_in(event: Event) -> set[str]:
+    """The categories that an event names."""
+    named = {getattr(event, name, None) for name in ("category", "via", "into", "to")} - {None}
+    return {*map(str, named), *getattr(event, "homes", ()), *getattr(event, "categories", ())}
 
 
 def _several(images: Sequence[int]) -> str:

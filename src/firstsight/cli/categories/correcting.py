@@ -86,6 +86,8 @@ def _proposed(context: typer.Context, store: stores.Store, category: str) -> lis
         called = views.label(store.view(), store.view().category(category).id)
         raise Conflict(f"{called} does not seem to hold two things", f"name the images: {start(context)} split IMAGES")
     say(f" {len(found[0].images)} of {len(found[0].images) + len(found[0].rest)} images: {found[0].reason}")
+    if (sure := found[0].rehearsed) is not None:
+        say(f" {sure.in_words}")
     return list(found[0].images)
 
 

@@ -65,6 +65,8 @@ def splits_(
         parts = (f"{len(part)}: {', '.join(map(str, part[:4]))}" for part in (each.images, each.rest))
         grid.add_row(views.label(view, each.category), *parts, each.reason)
     print_table(grid)
+    if (sure := found[0].rehearsed) is not None:
+        say(f" How sure: {sure.in_words}")
     first = quote(found[0].category)
     say(f" Look:  {start(context)} show {first}")
     say(f" Do:    {start(context)} split --auto {first}")

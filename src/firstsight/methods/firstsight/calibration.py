@@ -18,9 +18,11 @@ from scipy.special import expit, logit
 from firstsight.core.protocols import Progress, Silent
 from firstsight.methods.firstsight.corrected import Corrected
 from firstsight.methods.firstsight.discriminant import Floats, Labels
+from firstsight.methods.firstsight.miscount import Miscount
 from firstsight.methods.firstsight.number import counting_model
 from firstsight.methods.firstsight.outlook import Outlook
 from firstsight.methods.firstsight.prior import PRIOR, Prior
+from firstsight.methods.firstsight.splitting import rehearsed
 from firstsight.methods.firstsight.trial import Trial
 from firstsight.methods.simulation import random_thirds, simulated
 from firstsight.register.statistics import ENOUGH
@@ -41,6 +43,7 @@ class Calibration:
     weight: float | None = None  # of a known category in the simulation, if there was one
     counting: tuple[float, ...] = ()  # how found categories relate to true ones, as far as the simulation tells
     outlook: tuple[float, ...] = ()  # how well discovery went there
+    splitting: tuple[float, ...] = ()  # proposed splits that were right there, and all of them
 
     def concentration_with(self, counts: Labels) -> float:
         """The concentration where known categories have so many images.
@@ -101,6 +104,7 @@ class Tried:
             float(np.mean([_weight(trial.counts) for trial in self.trials])),
             tuple(counting_model(self.trials, self.concentration, generator).tolist()),
             () if outlook is None else outlook.values(),
+            rehearsed(self.trials, self.concentration),
         )
 
 
@@ -119,17 +123,19 @@ def best_concentration(streams: Sequence[Corrected], dimensions: int, prior: Pri
     """The concentration under which the truth is most probable, given the prior; log odds are sharpened as suits best.
 
     Who mistakes the first image of a category for another may lose all its images: it counts as the root of their
-    number.
+    number. That alone finds far too many categories where features are weak, so a wrong number of them counts as well.
     """
     usual = np.array([prior.concentration_in(dimensions), log(prior.sharpness_in(dimensions))])
     spread = np.array([prior.concentration_spread * dimensions, prior.sharpness_spread])
+    miscount = Miscount.of(streams)
 
     def loss(at: Floats) -> tuple[float, Floats]:
         losses, slopes = zip(*(_weighed_loss(stream, float(at[0]), exp(at[1])) for stream in streams), strict=True)
-        off = (at - usual) / spread
-        return float(np.mean(losses) + 0.5 * off @ off), np.mean(slopes, axis=0) + off / spread
+        off, (wrong, slope) = (at - usual) / spread, miscount(float(at[0]))
+        total = float(np.mean(losses) + 0.5 * off @ off + wrong)
+        return total, np.mean(slopes, axis=0) + off / spread + np.array([slope, 0.0])
 
-    return float(minimize(loss, usual, jac=True, method="BFGS", options={"gtol": 1e-7}).x[0])
+    return float(minimize(loss, usual, jac=True, method="BFGS", options={"gtol": 1e-6}).x[0])
 
 
 def _weighed_loss(stream: Corrected, concentration: float, sharpness: float) -> tuple[float, Floats]:
@@ -169,7 +175,7 @@ def best_odds(
 
     One sharpness serves answers of all kinds. Where categories are often mixed up, the surest are then too sure.
     """
-    posterior = np.concatenate([[_posterior(each, sharpness) for each in behind] for behind, _ in forecasts])
+    posterior = np.concatenate([_posteriors(behind, sharpness) for behind, _ in forecasts])
     odds, right = logit(np.clip(posterior, 1e-9, 1 - 1e-9)), np.concatenate([right for _, right in forecasts])
     signs, images = np.where(right, 1.0, -1.0), len(right) / len(forecasts) * prior.independent_images
     spread = np.array([prior.slope_spread, prior.shift_spread])
@@ -184,8 +190,10 @@ def best_odds(
     return exp(slope), float(shift)
 
 
-def _posterior(behind: Floats, sharpness: float) -> float:
-    return float(1 / np.exp(-sharpness * behind).sum())
+def _posteriors(behind: Sequence[Floats], sharpness: float) -> Floats:
+    """Of the answers given, by how much less probable each other one was."""
+    starts = np.cumsum([0, *(len(each) for each in behind[:-1])])
+    return np.asarray(1 / np.add.reduceat(np.exp(-sharpness * np.concatenate(behind)), starts))
 
 
 def _weight(counts: Labels) -> float:
@@ -197,6 +205,6 @@ def _log_loss(forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]], sharp
     """How bad the confidence is as a forecast of being right."""
     losses = []
     for behind, right in forecasts:
-        sure = np.array([_posterior(each, sharpness) for each in behind])
+        sure = _posteriors(behind, sharpness)
         losses.append(-np.log(np.clip(np.where(right, sure, 1 - sure), 1e-6, 1)).mean())
     return float(np.mean(losses))

@@ -43,11 +43,11 @@ def corrected(spread: Spread, counts: Floats, sums: Floats, features: Floats, la
     seen = np.cumsum(taught, axis=0) - taught + first  # (images, categories): what each has learned from by then
     log_odds = np.full((len(features), columns + 1), NEVER)
     log_odds[:, -1] = 0
-    there = np.maximum(seen, 1)
+    there, before = np.maximum(seen, 1), _own_before(features, start, taught, labels)
     for believed in range(1, int(spread.trusted) + 1):
         at = (seen == believed) if believed < spread.trusted else (seen >= believed)
         if at.any():
-            found = _weighed(spread, float(believed), features, start, taught, labels, there)
+            found = _weighed(spread, float(believed), features, start, taught, before, there)
             log_odds[:, :-1][at] = found[at]
     truth = np.where(seen[images, labels] > 0, labels, columns)
     news = np.bincount(labels)[known:]
@@ -55,14 +55,14 @@ def corrected(spread: Spread, counts: Floats, sums: Floats, features: Floats, la
 
 
 def _weighed(
-    spread: Spread, believed: float, features: Floats, start: Floats, taught: Floats, labels: Labels, counts: Floats
+    spread: Spread, believed: float, features: Floats, start: Floats, taught: Floats, before: Floats, counts: Floats
 ) -> Floats:
     """Log odds as if all means were believed as much: `StatisticsRegister.distances` for all images at once."""
     variance = 1 / (1 / spread.between + believed / spread.within)
     precision, shrink = 1 / (spread.within + variance), believed * variance / spread.within
     along = _sums_before(features * (precision * shrink), features, start, taught)  # each times each category's sum
     weight = precision * shrink**2
-    squares = np.square(start) @ weight + _growth(features, weight, start, taught, labels)
+    squares = np.square(start) @ weight + _growth(features, weight, before, taught)
     total = spread.within + spread.between
     beside = 0.5 * (np.square(features) @ (1 / total - precision) + np.log(precision).sum() + np.log(total).sum())
     size = np.log(np.minimum(counts, spread.enough))
@@ -75,9 +75,17 @@ def _sums_before(weighted: Floats, features: Floats, start: Floats, taught: Floa
     return np.asarray(products @ taught + weighted @ start.T)
 
 
-def _growth(features: Floats, weight: Floats, start: Floats, taught: Floats, labels: Labels) -> Floats:
+def _own_before(features: Floats, start: Floats, taught: Floats, labels: Labels) -> Floats:
+    """For every feature the sum of its own category by then."""
+    before = np.empty_like(features)
+    for category in np.unique(labels):
+        own = np.flatnonzero(labels == category)
+        lessons = features[own] * taught[own, category][:, None]
+        before[own] = start[category] + np.cumsum(lessons, axis=0) - lessons
+    return before
+
+
+def _growth(features: Floats, weight: Floats, before: Floats, taught: Floats) -> Floats:
     """By how much the weighted square of every category's sum has grown by then."""
-    images = np.arange(len(features))
-    before = _sums_before(features * weight, features, start, taught)[images, labels]
-    step = taught * (2 * before + np.square(features) @ weight)[:, None]
+    step = taught * ((features * (2 * before + features)) @ weight)[:, None]
     return np.asarray(np.cumsum(step, axis=0) - step)

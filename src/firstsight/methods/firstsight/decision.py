@@ -54,6 +54,7 @@ class Firstsight(Decision):
     sums: NDArray[np.float64]
     counting: NDArray[np.float64]  # how found categories relate to true ones: a `NumberModel`, or nothing
     outlook: NDArray[np.float64]  # how well it went on simulated streams: an `Outlook`, or nothing
+    splitting: NDArray[np.float64]  # of the splits proposed there, how many were right, and how many there were
 
     @classmethod
     def check(cls, categories: int, settings: Any) -> None:
@@ -94,6 +95,7 @@ class Firstsight(Decision):
             sums=sums,
             counting=np.array(calibration.counting),
             outlook=np.array(calibration.outlook),
+            splitting=np.array(calibration.splitting),
         )
 
     @property
@@ -123,7 +125,9 @@ class Firstsight(Decision):
         check_nearest(rule)
         radius = self.radius if radius is None else radius
         counting = NumberModel.from_values(self.counting)
-        return StatisticsRegister(self.spread, list(self.names), self.counts, self.sums, radius, counting)
+        splitting = tuple(map(int, self.splitting.tolist()))
+        start = self.spread, list(self.names), self.counts, self.sums
+        return StatisticsRegister(*start, radius, counting, splitting)
 
     def closed_set(self) -> Register:
         """Never discovers, and still learns from what it is shown."""

@@ -106,6 +106,10 @@ def pooled_covariance(features: Floats, labels: Labels) -> Floats:
 
 def category_means(features: Floats, labels: Labels) -> Floats:
     """The mean feature of every category."""
-    sums = np.zeros((labels.max() + 1, features.shape[1]))
-    np.add.at(sums, labels, features)
-    return np.asarray(sums / np.bincount(labels)[:, None])
+    return np.asarray(category_sums(features, labels) / np.bincount(labels)[:, None])
+
+
+def category_sums(features: Floats, labels: Labels) -> Floats:
+    """The sum of every category's features, added up in their order."""
+    parts = np.split(features[np.argsort(labels, kind="stable")], np.cumsum(np.bincount(labels))[:-1])
+    return np.stack([part.sum(axis=0) for part in parts])

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.accuracy import matched
+from firstsight.methods.firstsight.answers import answers, decided
 from firstsight.methods.firstsight.corrected import Corrected, corrected
-from firstsight.methods.firstsight.discriminant import Floats, Labels
+from firstsight.methods.firstsight.discriminant import Floats, Labels, category_sums
 from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.space import LeftOut, fit_space
 from firstsight.methods.simulation import Simulated
@@ -35,8 +36,7 @@ class Trial:
         space = fit_space(features[stream.teaching], own, dimensions, prior, measured)
         self.spread = Spread(space.within, space.between, prior.concentration_in(len(space.within)))
         teaching = space.projection(features[stream.teaching])
-        self.counts, self.sums = np.bincount(own), np.zeros((len(taught), teaching.shape[1]))
-        np.add.at(self.sums, own, teaching)
+        self.counts, self.sums = np.bincount(own), category_sums(teaching, own)
         self.arriving = space.projection(features[stream.arriving])
         self.truth, self.known = labels[stream.arriving], stream.known
         self._taught = taught
@@ -63,21 +63,22 @@ class Trial:
 
     def answers(self, concentration: float, images: Labels | None = None) -> NDArray[np.int32]:
         """Which category answers the stream, or some of its images by position, in turn; known ones come first."""
+        spread = replace(self.spread, concentration=concentration)
         if images is not None:
-            return self.register(concentration).assign_many(self.arriving[images]).category
+            return answers(spread, self.counts, self.sums, self.arriving[images])
         if self._answered is None or self._answered[0] != concentration:
-            self._answered = concentration, self.register(concentration).assign_many(self.arriving).category
+            self._answered = concentration, answers(spread, self.counts, self.sums, self.arriving)
         return self._answered[1]
 
     def forecast(self, concentration: float) -> tuple[list[Floats], NDArray[np.bool_]]:
         """For every image, how much less probable each other answer was than the one given; and which were right."""
-        register = self.register(concentration)
-        behind, category = [], []
-        for feature in self.arriving:
-            distances = np.append(register.distances(feature), 0.0)
-            behind.append(distances - distances.min())
-            category.append(register.assign_many(feature[None]).category[0])
-        self._answered = concentration, np.array(category, dtype=np.int32)
+        spread = replace(self.spread, concentration=concentration)
+        behind, category = [], np.empty(len(self.arriving), dtype=np.int32)
+        for i, (at, odds) in enumerate(decided(spread, self.counts, self.sums, self.arriving)):
+            every = np.append(odds, concentration)
+            behind.append(every.max() - every)
+            category[i] = at
+        self._answered = concentration, category
         return behind, matched(self.truth, self._answered[1])
 
     def part(self, share: float, most: float, known_share: float, generator: np.random.Generator) -> Labels:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 from starlette.datastructures import UploadFile
 
-from firstsight.core.errors import BadRequest, FirstsightError
+from firstsight.core.errors import BadRequest, FirstsightError, ImageError
 from firstsight.discoverer import Given
 from firstsight.serve.problems import Refused, problem
 from firstsight.serve.routes import Editor, TheService
@@ -17,7 +17,6 @@ from firstsight.serve.schemas import Answer, Answered, Answers, FeaturesIn, Prob
 from firstsight.serve.service import Service
 from firstsight.serve.uploads import Upload, features_from, features_of, plain
 from firstsight.serve.worker import Answer as Coming
-from firstsight.store.view import View
 
 router = APIRouter(prefix="/api", tags=["answering"])
 
@@ -142,13 +141,14 @@ async def _answers(service: Service, given: Sequence[Given], coming: Sequence[Co
     done = await asyncio.gather(*map(asyncio.wrap_future, coming), return_exceptions=True)
     if alone and isinstance(done[0], BaseException):
         raise done[0]
-    return Answers(answers=[_answered(each, what, service.view()) for each, what in zip(given, done, strict=True)])
+    return Answers(answers=[_answered(each, what) for each, what in zip(given, done, strict=True)])
 
 
-def _answered(given: Given, what: object, view: View) -> Answered:
+def _answered(given: Given, what: object) -> Answered:
     source = str(given) if isinstance(given, Upload) else "feature"
     if isinstance(what, Exception):
         if not isinstance(what, FirstsightError):
             raise what
+        source = what.source if isinstance(what, ImageError) else source
         return Answered(source=source, problem=Problem(**problem(what)))
     return Answered(source=source, answer=Answer.of(what))  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ def promote(category: Named, body: Promote, service: TheService, by: Editor) -> 
 def merge(category: Named, body: Merge, service: TheService, by: Editor) -> Edited:
     """Make a category, and others with it, part of another; whatever matches them from now on goes there."""
     view = service.view()
-    meant = dict.fromkeys(view.category(each).id for each in (category, *body.also))
+    meant = {view.category(each).id: each for each in (*body.also, category)}.values()
     return edited(service, service.store.edit(lambda draft: [draft.merge(each, body.into) for each in meant], by))
 
 

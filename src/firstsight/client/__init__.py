@@ -1,0 +1,1 @@
+"""A service over HTTP, with the verbs of `Discoverer` and `Store`. Needs the extra `serve`, and nothing of torch."""

@@ -1,0 +1,55 @@
+// What happens to the register, as it happens: `arrived` for images, `changed` for what people did.
+const ARRIVALS = ["Assigned", "Created"];
+const EDITS = ["Founded", "Renamed", "Merged", "Split", "Moved", "Confirmed", "Promoted", "Discarded", "Recentred",
+  "Relocated", "RadiusChanged", "Undone", "Forgotten"];
+const TOGETHER = 250; // milliseconds of events that are told at once
+const AGAIN = 5000;
+
+const shown = document.getElementById("live");
+let last = Number(document.body.dataset.last);
+let source = null;
+const due = {};
+
+// whoever types or chooses is not disturbed
+const busy = () => document.activeElement?.matches("input:not([type=checkbox], [type=radio], [type=search]), textarea")
+  || document.querySelector("dialog[open]") || document.body.classList.contains("choosing");
+
+function tell(kind) {
+  if (due[kind]) return;
+  due[kind] = setTimeout(function go() {
+    if (kind === "changed" && busy()) return void (due[kind] = setTimeout(go, 1000));
+    due[kind] = null;
+    document.body.dispatchEvent(new CustomEvent(kind));
+  }, TOGETHER);
+}
+
+function follow() {
+  source = new EventSource(`/api/events?after=${last}`);
+  source.addEventListener("open", () => say(true));
+  source.addEventListener("error", () => {
+    say(false);
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => document.hidden || follow(), AGAIN);
+  });
+  for (const kind of [...ARRIVALS, ...EDITS]) {
+    source.addEventListener(kind, (event) => {
+      last = Number(event.lastEventId);
+      tell(ARRIVALS.includes(kind) ? "arrived" : "changed");
+    });
+  }
+}
+
+function say(on) {
+  shown.classList.toggle("on", on);
+  shown.querySelector(".words").textContent = on ? "live" : "not live";
+}
+
+// a browser has few connections to one place: pages that nobody sees give theirs back
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) {
+    source?.close();
+    say(false);
+  } else if (source?.readyState !== EventSource.OPEN) follow();
+});
+addEventListener("pagehide", () => source?.close());
+addEventListener("pageshow", (event) => event.persisted && follow());
+if (!document.hidden) follow();
