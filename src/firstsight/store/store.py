@@ -27,6 +27,7 @@ from firstsight.store import snapshot
 from firstsight.store.authors import By
 from firstsight.store.catalogue import Catalogue
 from firstsight.store.connection import Sync, beside, damaged, sound
+from firstsight.store.copying import copy_events
 from firstsight.store.draft import Draft, Edit
 from firstsight.store.editing import Editing
 from firstsight.store.events import Assigned, Event, Recorded
@@ -34,8 +35,9 @@ from firstsight.store.forget import to_forget, unshared
 from firstsight.store.groups import Arrival, Group
 from firstsight.store.log import Grown, Log, Snapshot
 from firstsight.store.memory import MemoryLog
-from firstsight.store.opening import create_log, open_log
+from firstsight.store.opening import create_log, on_server, open_log
 from firstsight.store.pictures import Pictures
+from firstsight.store.sqlite import SqliteLog
 from firstsight.store.state import State
 from firstsight.store.teaching import build
 from firstsight.store.view import View
@@ -275,9 +277,18 @@ class Store(Editing):
             raise damaged(self.name, "its snapshot says something else than its events")
 
     def back_up(self, path: Path | str, progress: Progress | None = None) -> None:
-        """A copy as of now, checked, whoever is writing; with the pictures that are kept."""
-        self._log.back_up(Path(path), progress or Silent())
-        self.pictures.copy_to(beside(Path(path), "-images"))
+        """A copy as of now, checked, whoever is writing: a file, with the pictures that are kept, or on a server."""
+        progress = progress or Silent()
+        if not on_server(path):
+            self._log.back_up(Path(path), progress)
+            self.pictures.copy_to(beside(Path(path), "-images"))
+            return
+        copy = create_log(path, self._log.header)
+        try:
+            copy_events(self._log, copy, progress)
+            copy.verify(progress)
+        finally:
+            copy.close()
 
     def replay(self) -> Catalogue:
         """The catalogue folded anew from the first event: what this store's must equal."""
