@@ -52,6 +52,13 @@ def test_browsing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(each["anew, ms"] > 0 for each in figures["questions"].values())
 
 
+def test_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["p", "--categories", "12", "--images", "120", "--json", str(tmp_path / "p.json")])
+    runpy.run_path(str(FOLDER / "pages.py"), run_name="__main__")
+    figures = json.loads((tmp_path / "p.json").read_text())
+    assert all(cpu > 0 for cpu, _ in figures["pages"].values())
+
+
 def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a command that does nothing, since the others take long: beside a neighbour, whose time is not counted."""
     monkeypatch.syspath_prepend(FOLDER)

@@ -175,7 +175,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 def test_every_deviation_names_a_test_that_exists() -> None:
     text = (ROOT / "docs" / "deviations.md").read_text()
     rows = re.findall(r"^\| (\d+) \|(.*)\|$", text, flags=re.MULTILINE)
-    assert [int(number) for number, _ in rows] == list(range(1, 26))
+    assert [int(number) for number, _ in rows] == list(range(1, 27))
     for number, row in rows:
         named = re.search(r"`([\w/]+\.py)::(\w+)`", row)
         if named is None:

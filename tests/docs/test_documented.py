@@ -149,7 +149,7 @@ def test_commands_are_found_wherever_they_stand() -> None:
         "firstsight categories birds.db",  # in a block of the README
         "firstsight categories moths.db backup COPY.db",  # in running text
         "firstsight categories moths.db reconsider",  # in a block that is not for the shell
-        "firstsight demo [--out DIR]",  # in a table
+        "firstsight demo [--out DIR] [--serve]",  # in a table
         "python benchmarks/training.py --images 1500 --epochs 40 --baseline --whole",
         "python benchmarks/register.py",  # of a script's own docstring
         "ruff format --check",  # after &&

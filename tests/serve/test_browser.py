@@ -325,3 +325,14 @@ def test_all_is_found_again_after_a_restart(browser: Browser, model: Model, tmp_
             expect(page.locator("#wall .tile")).to_have_count(3)
             wide = "each => each.decode().then(() => each.naturalWidth)"
             assert page.locator("#wall img").first.evaluate(wide) == 224
+
+
+@pytest.mark.slow
+def test_an_upload_waits_while_much_is_waiting(page: Page, service: Service) -> None:
+    page.goto("/")
+    room, service.worker.limit = service.worker.limit, 0
+    page.locator(".top input[data-upload]").set_input_files(files("red"))
+    expect(page.locator("#uploads")).to_contain_text("Much is waiting; going on in 1 s.")
+    service.worker.limit = room
+    expect(page.locator("#uploads")).to_contain_text("1 image answered; 1 founded a new category.")
+    expect(page.locator("#wall .tile")).to_have_count(1)

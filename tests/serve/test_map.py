@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 from served import asked, jpeg, running, sent
 
+from firstsight.evidence import mapped
 from firstsight.model.model import Model
 from firstsight.serve.service import Service
 
@@ -42,6 +44,15 @@ def test_the_first_to_ask_starts_it_and_it_is_told_as_long_as_it_stays(filled: T
     assert "no-store" not in whole.headers["Cache-Control"]
 
 
+def test_it_says_whether_thumbnails_are_worth_asking_for(filled: TestClient, service: Service, colours: Model) -> None:
+    assert laid_out(filled, service)["pictures"] is True
+    filled.post("/api/images/discard", json={"images": service.view().images()})
+    feature = colours.encode([colours.prepare(jpeg("white"))])
+    assert filled.post("/api/discover/features", json={"features": feature.tolist()}).status_code == 200
+    told = header_of(filled.get("/api/map").content)
+    assert (told["images"], told["pictures"]) == (1, False)
+
+
 def test_what_changed_is_told_to_those_who_have_the_rest(filled: TestClient, service: Service) -> None:
     header = laid_out(filled, service)
     held = {"since": header["last"], "layout": header["layout"]}
@@ -70,7 +81,10 @@ def test_a_lasso_is_one_edit_and_one_undo(filled: TestClient, service: Service) 
     assert filled.get("/api/map").content[-size:] == whole[-size:]
 
 
-def test_it_is_laid_out_anew_when_a_person_asks_and_is_the_same_after_a_restart(colours: Model, tmp_path: Path) -> None:
+def test_it_is_laid_out_anew_when_a_person_asks_and_is_the_same_after_a_restart(
+    colours: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mapped, "SETTLED", 0)
     with running(colours, tmp_path / "r.db") as service, asked(service) as client:
         sent(client, *((f"{i}.jpg", jpeg("white", i)) for i in range(3)))
         first = laid_out(client, service)
@@ -83,3 +97,14 @@ def test_it_is_laid_out_anew_when_a_person_asks_and_is_the_same_after_a_restart(
         assert header_of(second)["came"] == 0
     with running(colours, tmp_path / "r.db") as service, asked(service) as client:
         assert client.get("/api/map").content == second
+
+
+def test_the_first_handful_is_laid_out_again_as_it_doubles(client: TestClient, service: Service) -> None:
+    sent(client, *((f"{i}.jpg", jpeg("white", i)) for i in range(2)))
+    laid_out(client, service)
+    sent(client, ("3.jpg", jpeg("yellow")))
+    assert header_of(client.get("/api/map").content)["working"] is False
+    sent(client, ("4.jpg", jpeg("yellow", 1)))
+    client.get("/api/map")
+    service.map.wait()
+    assert header_of(client.get("/api/map").content)["came"] == 0

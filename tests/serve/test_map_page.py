@@ -11,15 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from browsers import PHONE, chromium, looking
+from playwright.sync_api import Browser, Page
 from served import behind_a_socket, running
 
 from firstsight.evidence import mapped
 from firstsight.model.model import Model
 from firstsight.serve.service import Service
-from programs import find, needs
+from programs import needs
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 pytestmark = [pytest.mark.slow, needs("chromium")]
 
 IMAGES, CATEGORIES = 100_000, 10_000
@@ -50,42 +52,25 @@ def address(service: Service) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=find("chromium"))
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @contextmanager
-def looking(browser: Any, address: str, **how: Any) -> Iterator[Any]:
-    """The page, drawn. Nothing may be said on the console, and nothing asked for elsewhere."""
-    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **how})
-    page = context.new_page()
-    wrong: list[str] = []
-    page.set_default_timeout(60_000)
-
-    def console(message: Any) -> None:
-        if message.type in ("error", "warning"):
-            wrong.append(message.text)
-
-    def request(sent: Any) -> None:
-        if not sent.url.startswith((address, "data:", "blob:")):
-            wrong.append(sent.url)
-
-    page.on("console", console)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", request)
-    page.goto(f"{address}/map")
-    page.wait_for_selector("canvas[data-drawn]")
-    yield page
-    context.close()
-    assert wrong == []
+def mapped_out(browser: Browser, address: str, **how: Any) -> Iterator[Page]:
+    """The page, drawn."""
+    with looking(browser, address, **{"viewport": {"width": 1280, "height": 800}, **how}) as page:
+        page.set_default_timeout(60_000)
+        page.goto("/map")
+        page.wait_for_selector("canvas[data-drawn]")
+        yield page
 
 
-def around(page: Any, across: float, down: float, width: float) -> None:
+def around(page: Page, across: float, down: float, width: float) -> None:
     """Draw a lasso: a circle, in parts of the canvas."""
     box = page.locator("canvas").bounding_box()
+    assert box is not None
     middle = box["x"] + across * box["width"], box["y"] + down * box["height"]
     steps = [(math.cos(i / 8 * math.pi), math.sin(i / 8 * math.pi)) for i in range(16)]
     for i, (x, y) in enumerate(steps):
@@ -95,7 +80,7 @@ def around(page: Any, across: float, down: float, width: float) -> None:
     page.mouse.up()
 
 
-def tones(page: Any) -> int:
+def tones(page: Page) -> int:
     """How many colours there are on the canvas."""
     count: int = page.evaluate(
         """() => {
@@ -107,16 +92,16 @@ def tones(page: Any) -> int:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_images_are_drawn(browser: Any, address: str, scheme: str) -> None:
-    with looking(browser, address, color_scheme=scheme) as page:
+def test_all_images_are_drawn(browser: Browser, address: str, scheme: str) -> None:
+    with mapped_out(browser, address, color_scheme=scheme) as page:
         assert page.get_attribute("canvas", "data-drawn") == str(IMAGES)
         assert "100,000 images of 10,000 categories" in page.inner_text("#map-state")
         assert tones(page) > 1000
 
 
-def test_a_lasso_is_one_edit_and_one_undo(browser: Any, address: str, service: Service) -> None:
+def test_a_lasso_is_one_edit_and_one_undo(browser: Browser, address: str, service: Service) -> None:
     before = service.view()
-    with looking(browser, address) as page:
+    with mapped_out(browser, address) as page:
         page.keyboard.press("l")
         around(page, 0.5, 0.5, 0.1)
         said = re.match(r"([\d,]+) images of ([\d,]+) categor", page.inner_text("#map-chosen"))
@@ -137,9 +122,9 @@ def test_a_lasso_is_one_edit_and_one_undo(browser: Any, address: str, service: S
     assert all(after[name] == then[name] for name in PLACED)
 
 
-def test_near_there_are_thumbnails_and_not_too_many(browser: Any, address: str) -> None:
+def test_near_there_are_thumbnails_and_not_too_many(browser: Browser, address: str) -> None:
     asked: list[str] = []
-    with looking(browser, address) as page:
+    with mapped_out(browser, address) as page:
         page.on("request", lambda request: asked.append(request.url))
         for _ in range(6):
             page.click("[data-tool=in]")
@@ -148,8 +133,8 @@ def test_near_there_are_thumbnails_and_not_too_many(browser: Any, address: str) 
         assert 0 < len(thumbnails) <= 200 * 7
 
 
-def test_everything_by_keyboard(browser: Any, address: str) -> None:
-    with looking(browser, address) as page:
+def test_everything_by_keyboard(browser: Browser, address: str) -> None:
+    with mapped_out(browser, address) as page:
         page.focus("canvas")
         for key in ("+", "+", "ArrowLeft", "ArrowRight", "-", "a"):
             page.keyboard.press(key)
@@ -163,8 +148,8 @@ def test_everything_by_keyboard(browser: Any, address: str) -> None:
         page.wait_for_url(re.compile(r"/images/\d+$"))
 
 
-def test_the_legend_finds_a_category_and_shows_it(browser: Any, address: str) -> None:
-    with looking(browser, address) as page:
+def test_the_legend_finds_a_category_and_shows_it(browser: Browser, address: str) -> None:
+    with mapped_out(browser, address) as page:
         page.fill("#map-search", "known moth 7")
         page.click("#map-legend button")
         assert page.get_attribute("#map-legend button", "aria-pressed") == "true"
@@ -174,8 +159,25 @@ def test_the_legend_finds_a_category_and_shows_it(browser: Any, address: str) ->
         assert page.inner_text("#map-chosen").endswith("of 1 category")
 
 
-def test_by_finger_on_a_phone(browser: Any, address: str) -> None:
-    with looking(browser, address, **{"viewport": {"width": 390, "height": 844}, "has_touch": True}) as page:
+def test_an_empty_register_says_so_and_draws_what_comes(
+    browser: Browser, many: tuple[Model, Path], tmp_path: Path
+) -> None:
+    features = np.random.default_rng(0).standard_normal((9, many[0].decision.width)).astype(np.float32)
+    with (
+        running(many[0], tmp_path / "empty.db") as empty,
+        behind_a_socket(empty) as address,
+        looking(browser, address) as page,
+    ):
+        page.goto("/map")
+        page.wait_for_selector("text=There are no images yet")
+        assert page.is_hidden("canvas")
+        for answer in empty.discover(list(features)):
+            answer.result()
+        page.wait_for_selector("canvas[data-drawn='9']", timeout=60_000)
+
+
+def test_by_finger_on_a_phone(browser: Browser, address: str) -> None:
+    with mapped_out(browser, address, viewport=PHONE, has_touch=True) as page:
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 390
         x, y = json.loads(page.evaluate(SOMEWHERE))

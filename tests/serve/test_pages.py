@@ -233,7 +233,7 @@ def test_the_overview_counts(full: TestClient) -> None:
     assert tiles["Images"] == "7"
     assert tiles["Categories found"] == "3"
     assert tiles["Share of new"] == "86 %"
-    assert tiles["Right, by people's word"] == "67 %"  # two confirmed, one moved
+    assert tiles["Left as it was"] == "67 %"  # two confirmed, one moved
 
 
 @pytest.mark.parametrize("address", [*PAGES, "/parts/merge?id=new-1&id=new-2", "/parts/find?q="])

@@ -22,6 +22,7 @@ PARTS: dict[str, dict[str, Maker]] = {
         "pets-longer": partial(results.full, "pets", longer=True),
         "cub-frozen": partial(results.frozen, "cub"),
         "pets-frozen": partial(results.frozen, "pets"),
+        "whole": results.whole,
     },
     "docs/reproduction.md": {
         "names": reproduction.names,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from firstsight.methods.catalogue import METHODS
 from firstsight.reproduce.results import RunResult
 from firstsight.reproduce.run_files import read_results
 from firstsight.reproduce.tables.benchmark import csv
@@ -26,6 +29,7 @@ SHOWN = {
     "firstsight-frozen, offline k-means": "k-means on the same features, told the number",
 }
 DATA = {"cub": "CUB", "pets": "Pets"}
+THREE = {"cub": "CUB", "scars": "Cars", "pets": "Pets"}
 
 
 @cache
@@ -65,6 +69,36 @@ def frozen(data: str) -> str:
         beside = _all_of(found, line, "fixed", "bursty", "closed-set", "offline k-means")
         rows.append([method, *figures, categories, *beside])
     return table(["method", "All", "Old", "New", "found / true", "fixed", "bursty", "closed set", "k-means"], rows)
+
+
+def whole() -> str:
+    """Rules and features under one recipe of training, seed 0: by what a backbone learned, and which rules decided."""
+    found: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+    for folder in ("adapted", "whole"):
+        for data in THREE:
+            for result in read_results(RESULTS / folder, data):
+                if result.run.seed == 0:
+                    found[data, result.run.method, result.run.method] = asdict(result.headline)
+        for line in map(json.loads, (RESULTS / folder / "registers.jsonl").read_text().splitlines()):
+            if "rows" in line:
+                found[line["data"], line["features"], line["rule"]] = line["rows"][0]
+    pairs = [key[1:] for key in found if key[1] != "firstsight-frozen"]
+    rows = [
+        [features, rule, *(_figures(found.get((data, features, rule))) for data in THREE)]
+        for features, rule in sorted(dict.fromkeys(pairs), key=lambda pair: (_place(pair[0]), _place(pair[1])))
+    ]
+    return table(["features learned by", "rule", *THREE.values()], rows)
+
+
+def _place(method: str) -> int:
+    return list(METHODS).index(method)
+
+
+def _figures(row: Mapping[str, Any] | None) -> str:
+    if row is None:
+        return "not run"
+    accuracy = " / ".join(f"{100 * row['accuracy'][name]:.1f}" for name in ("all", "old", "new"))
+    return f"{accuracy}; {row['categories']:.0f}"
 
 
 def _is_head(line: Line) -> bool:

@@ -82,6 +82,7 @@ class TrainingSettings(ImageSettings):
     cache_trunk: int = setting(
         0, "store the frozen trunk's output for N views per image and train on it; 0 is off", 0, 1000
     )
+    vary: bool = setting(False, "train on random parts of the crops in slightly other colours, as adaptation does")
     precision: Literal["auto", "fp32", "bf16"] = setting("auto", "auto is bf16 on CUDA and fp32 elsewhere")
 
 

@@ -159,9 +159,12 @@ class Stem(nn.Module):
         self.register_buffer("std", torch.tensor(preprocess.std).view(3, 1, 1))
 
     def forward(self, crops: Tensor) -> Tensor:
-        images = crops.permute(0, 3, 1, 2).float()  # channels last in memory
-        stem: Tensor = self.trunk((images / 255 - self.mean) / self.std)
+        stem: Tensor = self.trunk(self.normalised(crops))
         return stem
+
+    def normalised(self, crops: Tensor) -> Tensor:
+        images = crops.permute(0, 3, 1, 2).float()  # channels last in memory
+        return (images / 255 - self.mean) / self.std
 
 
 @cache

@@ -28,7 +28,6 @@ class Learner(nn.Module, ABC):
     decision: ClassVar[type[Decision]]
     learns: ClassVar[bool] = True
     views: ClassVar[int] = 1  # random crops of every image in a step
-    draws: ClassVar[int] = 3  # numbers drawn for each: where to crop and whether to flip, and more for `varied`
     whole_batches: ClassVar[bool] = False  # True: images that fill no batch wait for the next epoch
     recordable: ClassVar[bool] = True  # False: shapes in its losses depend on the data, so a GPU cannot replay a step
     own_measure: ClassVar[bool] = False  # True: evidence is made of `shown`, compared by `similarity`
@@ -50,10 +49,6 @@ class Learner(nn.Module, ABC):
     def features(self, stem: Tensor) -> Tensor:
         """One feature per image, from the trunk's output: what a decision is fitted on."""
 
-    def varied(self, stem: Tensor, draws: Tensor) -> Tensor:
-        """What training makes of the trunk's output before it learns from it, by what was drawn beyond crops."""
-        return stem
-
     def forward(self, stem: Tensor) -> Any:
         """What the losses are made of; runs in the precision of training."""
         return self.features(stem)
@@ -67,6 +62,14 @@ class Learner(nn.Module, ABC):
 
     def centres(self) -> Tensor | None:
         """After training: where it put the known categories among its features, if it learned that; else None."""
+        return None
+
+    def apart(self, features: Tensor, labels: Tensor) -> float:
+        """After training: the share of the support images that lie nearest to their own centre; 1 if it has none."""
+        return 1.0
+
+    def harder(self) -> Any | None:
+        """Settings to train on with where too few are told apart; None: it is left as it is."""
         return None
 
     # What evidence is made of, where answers are explained by something else than the decision's measure of features

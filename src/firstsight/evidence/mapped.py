@@ -1,7 +1,8 @@
 """The map of one register: its layout, and where every image is by now.
 
 Laid out once, in the background, and kept beside the register. Images that come are placed without moving the others,
-so a layout whose sample knew few of them is not made anew by itself: a person asks for that. Edits change no place.
+so a layout whose sample knew few of them is not made anew by itself: a person asks for that. Only the first handful
+is laid out again as it doubles. Edits change no place.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 
 PAGE = 4096  # features read and placed at once
 MOMENTS = 16  # catalogues remembered, to tell what changed since; they share what did not
+SETTLED = 64  # images from which on a layout stays until a person asks for another
 OFTEN = 1000  # images placed, at least, before they are kept: without that they would be placed again, alike
 
 
@@ -37,6 +39,12 @@ class Placed(NamedTuple):
     layout: Layout
     places: Places  # of all images there ever were, in order of arrival
     since: int  # images that came after it was laid out
+
+    @property
+    def outgrown(self) -> bool:
+        """Whether it is of a handful of images, and twice as many are there now: it should be laid out anew."""
+        known = len(self.places) - self.since
+        return known < SETTLED and len(self.places) >= 2 * known
 
 
 class Map:

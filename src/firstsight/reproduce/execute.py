@@ -31,8 +31,13 @@ def run_one(task: Task, run: Run, settings: Any, stems: Stems, progress: Progres
     """Train, encode the stream once, and score it in every order."""
     began, progress = time.monotonic(), Named(progress, run)
     model = fit_images(task.support, settings, task.device, progress, task.pixels, stems)
+    return result_of(task, run, model, time.monotonic() - began, stems, progress)
+
+
+def result_of(task: Task, run: Run, model: Model, training: float, stems: Stems, progress: Progress) -> RunResult:
+    """What a trained model comes to on the stream; `training` took so many seconds."""
+    began, settings = time.monotonic(), model.settings
     model.image_encoder.exact = True  # figures depend on no batch
-    trained = time.monotonic()
     features = encode_pixels(model, task.stream, progress=progress)
     rows = _scored(task, run, model, settings, features)
     looked = inspect(task, model, settings, features, stems, progress) if run.inspected else None
@@ -46,8 +51,8 @@ def run_one(task: Task, run: Run, settings: Any, stems: Stems, progress: Progres
         report=Report.of(model.report),
         seconds=Seconds(
             steps=model.report["seconds"],
-            training=round(trained - began, 1),
-            scoring=round(time.monotonic() - trained, 1),
+            training=round(training, 1),
+            scoring=round(time.monotonic() - began, 1),
         ),
         made_by=replace(task.made_by, time=now()),
         inspection=looked,

@@ -34,6 +34,7 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.service.ending = True
         super().handle_exit(sig, frame)
+        self._captured_signals.clear()  # raised again, they would end the process before all is answered
 
 
 @contextmanager

@@ -26,6 +26,8 @@ Prepare: TypeAlias = Callable[[Given], Prepared]
 Encode: TypeAlias = Callable[[Sequence[PreparedOrError]], list[PreparedOrError]]
 Decide: TypeAlias = Callable[[list[Prepared]], Sequence[Assignment]]
 
+READERS = 2  # a core: as many wait for the disk to keep a picture as decode one
+
 
 class Busy(FirstsightError):
     """As much is waiting as may wait, or the service is ending: to be asked again in a while."""
@@ -52,7 +54,7 @@ class Worker:
         self._waiting = 0  # accepted and not answered
         self._changed = Condition()
         self._closed = False
-        self._readers = ThreadPoolExecutor(cores(), thread_name_prefix="reading")
+        self._readers = ThreadPoolExecutor(READERS * cores(), thread_name_prefix="reading")
         self._encoding: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._deciding: queue.SimpleQueue[list[Job] | None] = queue.SimpleQueue()
         self._threads = [Thread(target=each, name=each.__name__.strip("_")) for each in (self._encode, self._decide)]

@@ -32,6 +32,7 @@ from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.features import fit_decision
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache
+from firstsight.train.repair import repair
 from firstsight.train.support import Stems, Support
 
 TRAINING_COST = (
@@ -129,6 +130,9 @@ def _train(
             train(encoder.learner, support, checkpoint, on_epoch)
     started = time.monotonic()
     found, shown = support_features(support, data.categories, progress)
+    given = torch.from_numpy(found.features).to(encoder.device)
+    if repaired := repair(encoder.learner, support, given, progress):
+        found, shown = support_features(support, data.categories, progress)
     adaptation = _adapted(settings, support, found, time.monotonic() - started, progress)
     if adaptation is not None and adaptation.strength:
         encoder = adaptation.encoder
@@ -137,6 +141,7 @@ def _train(
         found = replace(made, held_out=adaptation.held_out)
     model = replace(fit_decision(found, settings), encoder=encoder)
     model.examples = _examples(model, found, shown)
+    model.report["lines"] += repaired
     if adaptation is not None:
         model.report["lines"].append(adaptation.line())
         model.report |= adaptation.report()

@@ -31,12 +31,14 @@ def train(learner: Learner, support: Support, checkpoint: Checkpoint, on_epoch: 
     for epoch in range(first, settings.epochs):
         set_learning_rates(optimiser, epoch, settings)
         step.begin(epoch)
+        seen = 0
         for indices, draws in support.batches(epoch):
             step(indices, draws)
+            seen += len(indices)
             if average:
                 average.update(learner)
 
-        means = {name: float(value) / len(support.taught) for name, value in step.sums.items()}
+        means = {name: float(value) / seen for name, value in step.sums.items()}
         if not all(isfinite(value) for value in means.values()):
             raise TrainingError(
                 f"training broke down in epoch {epoch + 1}: " + ", ".join(f"{n} {v:.3g}" for n, v in means.items()),

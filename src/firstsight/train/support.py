@@ -24,8 +24,11 @@ from firstsight.encode.encoder import TorchEncoder
 from firstsight.methods.simulation import withheld
 from firstsight.train.compiled import fastest_stem
 from firstsight.train.pixels import PixelCache
+from firstsight.train.views import DRAWN, varied
 
 STORED = 128  # trunk outputs made at a time
+LEAST = 0.25  # of a batch, for the last one of an epoch: BatchNorm over a few images undoes what the others taught
+CROP = 3  # numbers drawn for a crop: where it is, down and across, and whether it is flipped
 Stems: TypeAlias = dict[tuple[Any, ...], Tensor]  # trunk outputs that several runs share, by what made them
 
 
@@ -47,12 +50,13 @@ class Support:
         self.labels = torch.tensor(labels, device=encoder.device)
         self.taught = torch.arange(len(labels)) if taught is None else torch.from_numpy(taught)
         if learner.withholds:
-            self.taught = self.taught[torch.from_numpy(~withheld(np.asarray(labels)))]
+            self.taught = self.taught[torch.from_numpy(~withheld(np.asarray(labels)))[self.taught]]
         self.pixels = pixels
         self.stems: Tensor | None = None
         if learner.learns:
             views = self.settings.cache_trunk or self.settings.epochs * learner.views
-            self._run_trunk = fastest_stem(encoder, len(labels) * views, progress)
+            alike = 0 if self.settings.vary else len(labels) * views  # crops that go straight through the trunk
+            self._run_trunk = fastest_stem(encoder, alike, progress)
             if self.settings.cache_trunk:
                 self.stems = self._stored({} if stems is None else stems, progress)
 
@@ -71,21 +75,20 @@ class Support:
         generator = seeded("cpu", self.settings.seed, "order and crops", epoch)
         order = self.taught[torch.randperm(len(self.taught), generator=generator)]
         learner, size = self.encoder.learner, self.settings.batch_size
-        draws = torch.rand(len(self), learner.views, learner.draws, generator=generator)[order]
-        if learner.whole_batches and len(order) > size:
-            whole = len(order) // size * size
-            order, draws = order[:whole], draws[:whole]
+        draws = torch.rand(len(self), learner.views, self._drawn_for_each, generator=generator)[order]
+        rest = len(order) % size
+        if len(order) > size and (learner.whole_batches or rest < LEAST * size):  # they wait for another epoch
+            order, draws = order[: len(order) - rest], draws[: len(order) - rest]
         where = self.encoder.device if self.replayable else torch.device("cpu")
         yield from zip(*(torch.split(part.to(where), size) for part in (order, draws)), strict=True)
 
     def batch(self, indices: Tensor, draws: Tensor) -> tuple[Tensor, Tensor]:
         """Trunk outputs and labels, all views of the batch one after the other.
 
-        What is drawn says where to crop and whether to flip, or which of the stored views to take.
+        What is drawn says where to crop, whether to flip and how to vary, or which of the stored views to take.
         """
         views, drawn = draws.shape[1], draws.transpose(0, 1).flatten(0, 1)
-        stem = self._stem(indices.repeat(views), drawn[:, :3])
-        stem = self.encoder.learner.varied(stem, drawn[:, 3:].to(stem.device))
+        stem = self._stem(indices.repeat(views), drawn)
         return stem, self.labels[indices.to(self.labels.device)].repeat(views)
 
     def central(self) -> Iterator[Tensor]:
@@ -97,7 +100,7 @@ class Support:
                 yield self.encoder.in_parts(self._central, indices)
 
     def _central(self, indices: Tensor) -> Tensor:
-        return self.encoder.stem(self._crops(indices, torch.full((len(indices), 3), CENTRE)))
+        return self.encoder.stem(self._crops(indices, torch.full((len(indices), CROP), CENTRE)))
 
     def _stem(self, indices: Tensor, draws: Tensor) -> Tensor:
         if self.stems is None:
@@ -110,9 +113,21 @@ class Support:
     def _drawn(self, draws: Tensor, indices: Tensor) -> Tensor:
         return self._trunk(indices, draws[indices])
 
+    @property
+    def _drawn_for_each(self) -> int:
+        """How many numbers are drawn for a view."""
+        return CROP + (DRAWN if self.settings.vary else 0)
+
     def _trunk(self, indices: Tensor, draws: Tensor) -> Tensor:
+        crops, other = self._crops(indices, draws[:, :CROP]), draws[:, CROP:]
+        if not other.shape[1]:
+            with mixed_precision(self.encoder.device, self.settings.precision):
+                return self._run_trunk(crops)
+        ready = self.encoder.ready_stem
+        images = varied(ready.normalised(crops), other.to(crops.device))  # in fp32: bf16 would misplace the parts
         with mixed_precision(self.encoder.device, self.settings.precision):
-            return self._run_trunk(self._crops(indices, draws))
+            stem: Tensor = ready.trunk(images)
+        return stem
 
     def _crops(self, indices: Tensor, draws: Tensor) -> Tensor:
         return self.pixels.crops(indices, draws, self.encoder.device)
@@ -120,7 +135,7 @@ class Support:
     def _stored(self, stems: Stems, progress: Progress) -> Tensor:
         """The trunk's outputs from an earlier run, if it had the same trunk and drew the same views."""
         s = self.settings
-        key = (s.backbone, s.weights, s.image_size, s.train_stages, s.cache_trunk, s.precision, s.seed)
+        key = (s.backbone, s.weights, s.image_size, s.train_stages, s.cache_trunk, s.precision, s.seed, s.vary)
         if key not in stems:
             stems.clear()  # room for these
             stems[key] = self._store_trunk(progress)
@@ -133,7 +148,8 @@ class Support:
         with progress.task("storing trunk output", views * len(self)) as advance:
             for view in range(views):
                 generator = seeded("cpu", self.settings.seed, "view", view)
-                draws = torch.rand(len(self), 3, generator=generator) if view else torch.full((len(self), 3), CENTRE)
+                draws = torch.rand(len(self), self._drawn_for_each, generator=generator)
+                draws = draws if view else torch.full((len(self), CROP), CENTRE)
                 for some in torch.split(indices, STORED):
                     stem = self.encoder.in_parts(partial(self._drawn, draws), some)
                     if stems is None:

@@ -26,6 +26,9 @@ from firstsight.methods.phe.losses import (
 from firstsight.methods.phe.prototypes import category_means, prototype_similarity, support_prototypes
 from firstsight.methods.phe.settings import PheSettings, PrototypeSettings
 
+HARDER = 10.0  # times the weight of L_c, which leaves no two centres close (reproductions/LOG.md)
+LEAST_BATCH = 32
+
 
 class Outputs(NamedTuple):
     """What one batch gives: N images, C categories, D dimensions, L bits."""
@@ -118,3 +121,23 @@ class PHE(PrototypeLearner):
     def centres(self) -> Tensor:
         """The centres of the trained model, computed once in fp32 (deviation 3), or those of the last batch."""
         return self.hash_centres() if self.settings.centres == "final" else self.last_centres
+
+    @torch.no_grad()
+    def apart(self, features: Tensor, labels: Tensor) -> float:
+        """The share of images whose code is nearer to their own centre's than to any other's, which may be the same."""
+        alike = torch.sign(features) @ torch.sign(self.centres().float()).T  # (N, C)
+        own = alike.gather(1, labels[:, None])
+        others = alike.scatter(1, labels[:, None], -torch.inf).amax(dim=1, keepdim=True)
+        return float((own > others).float().mean())
+
+    def harder(self) -> PheSettings | None:
+        """Centres pushed apart harder, in batches that BatchNorm can do with, for half as many steps.
+
+        Where a loss is switched off, what comes of that is to be seen.
+        """
+        s: PheSettings = self.settings
+        if not (s.repair and s.alpha and s.beta and s.gamma):
+            return None
+        batch = max(LEAST_BATCH, s.batch_size)
+        epochs = max(1, round(s.epochs / 2 * batch / s.batch_size))
+        return s.changed(alpha=HARDER * s.alpha, batch_size=batch, epochs=epochs)

@@ -69,6 +69,7 @@ class PheSettings(FixedSettings):
     centres: Literal["final", "last-batch"] = setting(
         "final", "centres recomputed once after training in fp32, or those of the last batch as released"
     )
+    repair: bool = setting(True, "train on where a tenth of the support images end nearer to another centre")
 
 
 # The literal recipe: what the text, the equations and the algorithms say, where they say it (docs/deviations.md).
@@ -83,4 +84,5 @@ PAPER: dict[str, Any] = {
     "schedule_lag": False,
     "ema": 0.999,
     "rule": "first",
+    "repair": False,
 }

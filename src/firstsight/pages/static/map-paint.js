@@ -209,7 +209,7 @@ export class Painter {
     const chosen = new Map();
     this.plane.within(...this.view, (line) => {
       if (!this.isBright(line) || this.thumbnails.missing(this.plane.numbers[line])) return;
-      const key = Math.floor(this.plane.x[line] / square) * 1e6 + Math.floor(this.plane.y[line] / square);
+      const key = few ? -1 - line : Math.floor(this.plane.x[line] / square) * 1e6 + Math.floor(this.plane.y[line] / square);
       const other = chosen.get(key);
       if (other === undefined || line < other) chosen.set(key, line);
     });

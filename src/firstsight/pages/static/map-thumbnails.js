@@ -10,6 +10,7 @@ export class Thumbnails {
     this.lost = new Set();  // those that cannot be had
     this.wanted = [];
     this.coming = 0;
+    this.there = true;  // whether the register has pictures at all
   }
 
   missing(number) {
@@ -17,7 +18,7 @@ export class Thumbnails {
   }
 
   get none() {
-    return this.held.size === 0 && this.lost.size >= TRIES;
+    return !this.there || (this.held.size === 0 && this.lost.size >= TRIES);
   }
 
   /** The picture of one image, whenever it is there; none where it cannot be had. */

@@ -38,6 +38,7 @@ async function load() {
   if (part) plane.change(content);
   else plane = new Plane(content);
   if (other) [painter.chosen, painter.pointed] = [new Set(), -1];  // laid out anew: lines are others
+  thumbnails.there = plane.header.pictures;
   painter.show(plane);
   editing.say();
   describe();

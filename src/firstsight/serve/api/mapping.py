@@ -8,11 +8,16 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
+from firstsight.data.source import PACK
 from firstsight.evidence.map_bytes import map_bytes
 from firstsight.serve.routes import Editor, TheService
+from firstsight.store.originals import Originals
+from firstsight.store.view import View
+from firstsight.store.views import member
 
 router = APIRouter(prefix="/api", tags=["map"])
 
+FEW = 8
 BINARY = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 
 
@@ -48,6 +53,8 @@ def map_of_images(
         if count and not plane.failed:
             plane.begin(view)
         return JSONResponse(Laying(working=plane.working, images=count, failed=plane.failed).model_dump(), 202, headers)
+    if placed.outgrown and not plane.failed:
+        plane.begin(view)
     id = placed.layout.id
     before = plane.moment(since) if since is not None and since <= view.last and layout == id else None
     begins = "" if before is None else f"-{before.last}"
@@ -55,7 +62,8 @@ def map_of_images(
     if known == headers["ETag"]:
         return Response(status_code=304, headers=headers)
     plane.remember(view)
-    content = map_bytes(placed, view.catalogue, before, working=plane.working, failed=plane.failed)
+    state = {"working": plane.working, "failed": plane.failed, "pictures": _pictured(view)}
+    content = map_bytes(placed, view.catalogue, before, **state)
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
@@ -65,3 +73,10 @@ def lay_out_map(service: TheService, by: Editor) -> Laying:
     plane, view = service.map, service.view()
     plane.begin(view)
     return Laying(working=plane.working, images=len(view.catalogue.columns()[0]), failed=plane.failed)
+
+
+def _pictured(view: View) -> bool:
+    """Whether it is worth asking for thumbnails: of a few images at least one has a picture."""
+    originals, numbers = Originals(view.pictures), view.catalogue.columns()[0]
+    some = (member(view, int(number)) for number in numbers[:: max(1, len(numbers) // FEW)])
+    return any(f"{PACK}:" in each.source or (each.content and originals.file(each) is not None) for each in some)

@@ -17,8 +17,8 @@ GROWN = 50  # images at least, and a tenth of the register, after which it is fo
 class Finder:
     """Findings of one service; whoever asks has the last ones, and does not wait for the next."""
 
-    def __init__(self) -> None:
-        self._found: Findings | None = None
+    def __init__(self, found: Findings | None = None) -> None:
+        self._found = found
         self._under_way = False
         self._began = 0.0
         self._changed = Condition()
@@ -34,7 +34,7 @@ class Finder:
             if last is None:
                 left = max(0.0, self._began + patience - time.monotonic())
                 self._changed.wait_for(lambda: self._found is not None or not self._under_way, left)
-            return self._found or _nothing(view), self._under_way
+            return self._found or nothing_found(view), self._under_way
 
     def _find(self, view: View) -> None:
         found = None
@@ -48,6 +48,6 @@ class Finder:
                 self._changed.notify_all()
 
 
-def _nothing(view: View) -> Findings:
+def nothing_found(view: View) -> Findings:
     """Before anything is found, images and small categories can be asked about all the same."""
     return Findings(view.last, frozenset(view.catalogue.undone))

@@ -20,7 +20,8 @@ router = pages()
 AHEAD = 40  # questions that are looked at to tell what is left
 CLICKS = 20  # for which that is told
 SHOWN = 9  # pictures of a category, or of what a question is about
-BESIDE = 6  # of a category beside the one image in question
+BESIDE = 6  # of a category beside the image in question,
+CATEGORIES = 4  # and of how many such
 PATIENCE = 1.5  # seconds that the first page waits for what is being found
 
 
@@ -88,7 +89,7 @@ def _panes(site: Site, item: Item) -> list[Pane]:
         return [_category(site, id, SHOWN) for id in item.categories]
     one = len(item.images) == 1
     asked = _some(site, "This image" if one else "These images", item.images)
-    return [asked, *(_category(site, id, BESIDE, item.images) for id in item.categories)]
+    return [asked, *(_category(site, id, BESIDE, item.images) for id in item.categories[:CATEGORIES])]
 
 
 def _some(site: Site, words: str, images: tuple[int, ...]) -> Pane:
