@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import postgres
 import pytest
-from programs import needs
 from typer.testing import CliRunner
 
+import postgres
 from firstsight.cli.main import app
+from programs import needs
 
 pytestmark = needs("initdb")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 import typer
 
 from firstsight.cli.answers import Tally, metadata_warnings
-from firstsight.cli.arriving import named, refuse_if_held
+from firstsight.cli.arriving import named, refuse_if_held, with_features
 from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, say
 from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
 from firstsight.cli.units import seconds
@@ -103,6 +103,7 @@ def discover(
     from firstsight.data.watching import watched
     from firstsight.discoverer import Discoverer
     from firstsight.model.folder import load_model
+    from firstsight.scale.parts import is_encoded
     from firstsight.store.empties import keep_empty
     from firstsight.store.opening import is_there
     from firstsight.store.store import Store
@@ -114,7 +115,9 @@ def discover(
 
     def arriving(paths: Iterable[Path], counts: Counter[str], without: list[ImageLike]) -> Iterator[ImageLike]:
         every = find_images(paths)
-        return every if found is None else found.images(every, box_threshold, counts, without)
+        if found is not None:
+            return found.images(every, box_threshold, counts, without)
+        return with_features(paths, trained) if any(map(is_encoded, paths)) else every
 
     with _saving(save) as tally.keep, ExitStack() as held:
         store = None

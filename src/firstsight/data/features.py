@@ -18,6 +18,9 @@ class Feature(NamedTuple):
     content: bytes
     name: str
 
+    def __str__(self) -> str:
+        return self.name
+
 
 def is_feature(given: Any) -> bool:
     """Whether this is a feature, not an image: an array of one dimension, or one that says whose it is."""

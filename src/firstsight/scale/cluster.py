@@ -6,6 +6,8 @@ workers reach.
 
 from __future__ import annotations
 
+import logging
+import os
 import pickle
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -54,6 +56,8 @@ def encode_by_ray(
         return 0
     if not ray.is_initialized():
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", include_dashboard=False)
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     on_gpu = model.image_encoder.device.type == "cuda"
     resources = ray.cluster_resources()
     many = workers or max(1, int(resources.get("GPU" if on_gpu else "CPU", 1)))
@@ -89,6 +93,7 @@ def _size(images: Sequence[ImageLike], part: int, number: int) -> int:
 
 
 def _ray() -> Any:
+    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # workers run where we do, not in a copy of it
     try:
         import ray
         import ray.data
