@@ -41,6 +41,20 @@ def test_the_recorded_answer_is_told_with_its_confidence_then() -> None:
             assert found.called == store.view().category_of(number)
 
 
+def test_what_came_next_is_never_the_answer_itself() -> None:
+    """A category that was merged since is the one it was merged into."""
+    model, store = taught()
+    with store:
+        view = store.view()
+        number = next(each for each in view.images() if (view.assigned(each).runner_up or "").startswith("new-"))
+        event = view.assigned(number)
+        store.merge(str(event.runner_up), event.category)
+        found = explain(model, number, store=store)
+    assert found.given is not None
+    assert found.given.runner_up is None
+    assert "came next" not in found.sentence
+
+
 def test_today_is_asked_without_what_the_image_taught() -> None:
     """As `reconsider` asks; a register that was asked with it would be surer of itself."""
     model, store = taught()

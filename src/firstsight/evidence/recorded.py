@@ -36,15 +36,16 @@ def given_to(view: View, number: int) -> Given:
     recorded, event = view.event(number), view.assigned(number)
     catalogue, now = view.catalogue, view.category_of(number)
     began = catalogue.categories[event.category].founded  # 0 where it was taught
+    answered, next_best = view.name_of(event.category), event.runner_up and view.name_of(event.runner_up)
     return Given(
         image=number,
         time=recorded.time,
-        category=view.name_of(event.category),
+        category=answered,
         is_new=not catalogue.categories[event.category].known,
         founded=began > 0 and began == number - 1,
         confidence=event.confidence,
         by_person=event.decided_by == "person",
-        runner_up=view.name_of(event.runner_up) if event.runner_up else None,
+        runner_up=None if next_best == answered else next_best,  # the same where they were merged since
         now=view.name_of(now),
         now_new=not catalogue.categories[now].known,
         taught=view.register.learns and bool(_lessons(view, number)),

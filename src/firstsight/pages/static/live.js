@@ -23,6 +23,24 @@ function tell(kind) {
   }, TOGETHER);
 }
 
+// an edit of this page's own is shown at once, and not again when it is told of
+const own = new Set();
+
+export function changed(events = []) {
+  for (const each of events) own.add(each.event);
+  clearTimeout(due.changed);
+  due.changed = null;
+  document.body.dispatchEvent(new CustomEvent("changed"));
+}
+
+// nor does what one types in go away under one's hands
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  const typing = document.activeElement?.matches("input:not([type=checkbox], [type=radio], [type=search]), textarea");
+  if (!typing || !event.detail.target.contains(document.activeElement)) return;
+  event.detail.shouldSwap = false;
+  tell("changed");
+});
+
 function follow() {
   source = new EventSource(`/api/events?after=${last}`);
   source.addEventListener("open", () => say(true));
@@ -33,7 +51,7 @@ function follow() {
   for (const kind of [...ARRIVALS, ...EDITS]) {
     source.addEventListener(kind, (event) => {
       last = Number(event.lastEventId);
-      tell(ARRIVALS.includes(kind) ? "arrived" : "changed");
+      if (!own.delete(last)) tell(ARRIVALS.includes(kind) ? "arrived" : "changed");
     });
   }
 }

@@ -1,13 +1,11 @@
 // What the pages of the service do by themselves: send edits to the API, follow what happens, take in images, keys.
 import { notice } from "./notices.js";
 import { send } from "./send.js";
-import "./live.js";
+import { changed } from "./live.js";
 import "./upload.js";
 import "./choose.js";
 import "./wall.js";
 import "./review.js";
-
-const changed = () => document.body.dispatchEvent(new CustomEvent("changed"));
 
 // `data-act` is where to send it, `data-body` what, besides the fields of a form and, for `data-chosen`, what is chosen
 function body(element) {
@@ -27,8 +25,9 @@ export async function act(element) {
   if (!answer.ok) return notice(answer.detail, answer.remedy);
   element.closest("dialog")?.close();
   if (element.dataset.then) return location.assign(element.dataset.then);
+  if (element.contains(document.activeElement)) document.activeElement.blur(); // what was typed is said
   element.dispatchEvent(new CustomEvent("done", { bubbles: true }));
-  changed();
+  changed(answer.answer.events);
 }
 
 document.addEventListener("submit", (event) => {
