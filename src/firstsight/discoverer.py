@@ -32,6 +32,7 @@ from firstsight.data.images import ImageLike, describe, read
 from firstsight.data.metadata import sighting_of
 from firstsight.encode.many import group_size
 from firstsight.register.together import decide as decide_together
+from firstsight.store.opening import is_there
 from firstsight.store.store import Arrival, Store
 
 Given: TypeAlias = ImageLike  # an image, or a feature somebody has already: an array of one dimension
@@ -95,7 +96,7 @@ class Discoverer:
         self.metadata = metadata
         self.bursts = bursts
         self._own = model.register() if register is None else register
-        self._opened = self._open(Path(store)) if isinstance(store, str | Path) else None
+        self._opened = self._open(store) if isinstance(store, str | Path) else None
         self.store = self._opened if isinstance(store, str | Path) else store
         if self.store is not None:
             try:
@@ -104,10 +105,10 @@ class Discoverer:
                 self.close()
                 raise
 
-    def _open(self, path: Path) -> Store:
-        if path.exists():
-            return Store.open(path)
-        return Store.create(path, self._own, self.model.provenance, or_open=True)
+    def _open(self, where: Path | str) -> Store:
+        if is_there(where):
+            return Store.open(where)
+        return Store.create(where, self._own, self.model.provenance, or_open=True)
 
     def __enter__(self) -> Self:
         return self

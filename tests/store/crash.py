@@ -1,6 +1,7 @@
 """Kill a store at random moments, again and again, and see what is left.
 
     uv run python tests/store/crash.py 200
+    uv run python tests/store/crash.py 50 server
 
 A child discovers and edits, and says on a pipe what was acknowledged to it; the parent kills it with SIGKILL. After
 every kill the file must open, hold every acknowledged event as it was acknowledged, hold no image twice, though many
@@ -14,32 +15,39 @@ import hashlib
 import json
 import os
 import random
+import select
 import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # where tests have it
 
 from tiny_store import BITS, KINDS, MODEL, Kind, arrival, feature, fresh
 
 from firstsight.core.errors import FirstsightError
 from firstsight.store import store as store_module
 from firstsight.store.events import Assigned, to_columns
+from firstsight.store.opening import is_there, on_server
 from firstsight.store.store import Arrival, Store
+from postgres import Server
 
 
-def main(kills: int, kind: Kind, seed: int = 0) -> None:
+def main(kills: int, kind: Kind, where: str = "file", seed: int = 0) -> None:
     store_module.SNAPSHOT_EVERY = 25  # so that kills fall into snapshots too
     moments = random.Random(seed)
     acknowledged: dict[int, str] = {}
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "crash.db"
+    with tempfile.TemporaryDirectory() as folder, _server(where) as server:
+        path = str(Path(folder) / "crash.db") if server is None else server.address("crash")
         kill, longest = 0, 0.2
         while kill < kills or len(acknowledged) <= 2 * kills:
             acknowledged |= run_and_kill(path, kind, seed=kill, after=moments.uniform(0.0, longest))
-            if path.exists():
+            if is_there(path):
                 check(path, kind, acknowledged)
             kill += 1
             longest *= 1 if kill < kills else 2  # where the machine is so busy that the children hardly come to work
@@ -51,7 +59,17 @@ def main(kills: int, kind: Kind, seed: int = 0) -> None:
     print(f"{events:,} in the log; {images:,} images, none twice; the register equalled its replay after each kill")
 
 
-def run_and_kill(path: Path, kind: Kind, seed: int, after: float) -> dict[int, str]:
+@contextmanager
+def _server(where: str) -> Iterator[Server | None]:
+    """A server of PostgreSQL of its own that waits for the disk, where that is to be tried."""
+    if where == "file":
+        yield None
+        return
+    with closing(Server(durable=True)) as server:
+        yield server
+
+
+def run_and_kill(path: str, kind: Kind, seed: int, after: float) -> dict[int, str]:
     """Let a child work for a while; the events it was told are safe, by number."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -60,6 +78,8 @@ def run_and_kill(path: Path, kind: Kind, seed: int, after: float) -> dict[int, s
         work(path, kind, seed, writing)
         os._exit(1)  # it works until it is killed
     os.close(writing)
+    if on_server(path) and seed % 4:  # every fourth is killed at whatever it does to begin with
+        select.select([reading], [], [], 10)
     time.sleep(after)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -69,11 +89,11 @@ def run_and_kill(path: Path, kind: Kind, seed: int, after: float) -> dict[int, s
     return {int(n): text for line in lines if line.endswith(b"\n") for n, text in json.loads(line)}
 
 
-def work(path: Path, kind: Kind, seed: int, pipe: int) -> None:
+def work(path: str, kind: Kind, seed: int, pipe: int) -> None:
     """Discover and edit without end, saying what was acknowledged only once it was."""
     rng = random.Random(seed)
     count = 0
-    store = Store.open(path, wait=5) if path.exists() else Store.create(path, fresh(kind), MODEL, wait=5)
+    store = Store.open(path, wait=5) if is_there(path) else Store.create(path, fresh(kind), MODEL, wait=5)
     while True:
         before = store.view().last
         try:
@@ -117,8 +137,8 @@ def edit(store: Store, rng: random.Random) -> None:
             store.redo()
 
 
-def check(path: Path, kind: Kind, acknowledged: dict[int, str]) -> None:
-    with Store.open(path) as store:
+def check(path: str, kind: Kind, acknowledged: dict[int, str]) -> None:
+    with Store.open(path, wait=5) as store:
         for number, text in acknowledged.items():
             assert fingerprint(store, number) == text, f"event {number} is not what was acknowledged"
         events = list(store.view().events())
@@ -142,4 +162,4 @@ def fingerprint(store: Store, number: int) -> str:
 
 if __name__ == "__main__":
     for each in KINDS:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 10, each)
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 10, each, "server" if "server" in sys.argv else "file")

@@ -22,6 +22,7 @@ from firstsight.store import store as store_module
 from firstsight.store import views
 from firstsight.store.draft import Draft
 from firstsight.store.memory import MemoryLog
+from firstsight.store.postgres import PostgresLog
 from firstsight.store.reconsider import apply, reconsider
 from firstsight.store.sqlite import SqliteLog
 from firstsight.store.store import Store
@@ -242,6 +243,7 @@ def test_opening_reads_no_event_that_a_snapshot_has(
         store.record([arrival(3, "again", kind)], MODEL)
         before, register = store.view().catalogue, store.register
     log = SqliteLog.open(tmp_path / "a.db") if where == "file" else log
+    log = PostgresLog.open(log.address) if isinstance(log, PostgresLog) else log
     read: list[int] = []
     for name in ("read", "features", "newest", "event"):
         real = getattr(log, name)
@@ -277,4 +279,4 @@ def test_a_log_that_always_grows_is_given_up(store: Store, monkeypatch: pytest.M
         store.rename("ant", "emmet")
     monkeypatch.undo()
     assert store.rename("ant", "emmet").number == store.view().last
-    assert isinstance(store._log, MemoryLog | SqliteLog)
+    assert isinstance(store._log, MemoryLog | SqliteLog | PostgresLog)

@@ -13,8 +13,8 @@ import pytest
 from tiny_store import code, discover, new_store
 
 from firstsight.core.errors import FirstsightError, StoreError
+from firstsight.store.chained import checksum
 from firstsight.store.events import Recorded, from_columns
-from firstsight.store.sqlite import _checksum
 from firstsight.store.store import Store
 
 
@@ -30,7 +30,7 @@ def forge(path: Path, header: dict[str, Any] | None = None, body: dict[str, Any]
             "SELECT number, kind, at, body, feature, content FROM events ORDER BY number"
         ).fetchall():
             new = json.dumps({**json.loads(said), **(body or {})}) if number == 1 else said
-            crc = _checksum(crc, number, at, kind, new, feature, content)
+            crc = checksum(crc, number, at, kind, new, feature, content)
             db.execute("UPDATE events SET body = ?, crc = ? WHERE number = ?", (new, crc, number))
         db.commit()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -13,8 +12,8 @@ from tiny_store import LOGS, MODEL, Kind, arrival, discover, new_log, new_store
 
 from firstsight.core.errors import Conflict, Locked, NotFound, ReadOnly
 from firstsight.core.sightings import Sighting
-from firstsight.store import forget
-from firstsight.store.events import Assigned, to_columns
+from firstsight.store import forget, schema
+from firstsight.store.events import Assigned
 from firstsight.store.groups import Arrival
 from firstsight.store.sqlite import SqliteLog
 from firstsight.store.store import Store
@@ -147,11 +146,16 @@ def test_what_an_image_tells_is_kept_and_read_again(tmp_path: Path) -> None:
 
 def test_what_is_broken_off_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault after the events were emptied: all of it is taken back, and events are guarded as before."""
-    path = tmp_path / "r.db"
+    path, rewrite = tmp_path / "r.db", schema.rewrite
     with new_store(path) as store:
         (answer,) = store.record([private(0b0111)], MODEL)
         assert answer.image is not None
-        monkeypatch.setattr(forget, "to_columns", failing(to_columns, after=1))
+
+        def broken_off(*arguments: Any) -> None:
+            rewrite(*arguments)
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(schema, "rewrite", broken_off)
         with pytest.raises(ZeroDivisionError):
             store.forget([answer.image])
         monkeypatch.undo()
@@ -162,16 +166,6 @@ def test_what_is_broken_off_changes_nothing(tmp_path: Path, monkeypatch: pytest.
         assert store.forget([answer.image]) is not None
         with closing(sqlite3.connect(path)) as db, pytest.raises(sqlite3.IntegrityError, match="append-only"):
             db.execute("UPDATE events SET body = '{}'")
-
-
-def failing(function: Any, after: int) -> Any:
-    """The function, which fails when it was called so many times."""
-    calls = itertools.count()
-
-    def called(*arguments: Any) -> Any:
-        return function(*arguments) if next(calls) < after else 1 / 0
-
-    return called
 
 
 def test_a_reader_that_holds_old_bytes_is_said_and_the_rest_is_done_later(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tiny_store import BITS, LOGS, MODEL, Kind, arrival, discover, feature, fresh, fresh_register
+from tiny_store import BITS, LOCAL, MODEL, Kind, arrival, discover, feature, fresh, fresh_register
 
 from firstsight.core.assignments import Assignment
 from firstsight.core.errors import FirstsightError
@@ -158,7 +158,7 @@ class Model:
 class StoreMachine(RuleBasedStateMachine):
     kind: Kind
 
-    @initialize(rule=st.sampled_from(["nearest", "first", "reference"]), log=st.sampled_from(LOGS))
+    @initialize(rule=st.sampled_from(["nearest", "first", "reference"]), log=st.sampled_from(LOCAL))
     def begin(self, rule: str, log: str) -> None:
         self.folder = Path(tempfile.mkdtemp())
         self.model = Model(self.kind)

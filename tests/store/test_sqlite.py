@@ -21,9 +21,8 @@ from tiny_store import KINDS, MODEL, Kind, arrival, code, discover, fresh, fresh
 from firstsight.core.errors import Damaged, DiskError, Incompatible, StoreError
 from firstsight.core.files import FileLock
 from firstsight.core.protocols import Silent
+from firstsight.store import chained, schema
 from firstsight.store import contents as contents_module
-from firstsight.store import schema
-from firstsight.store import sqlite as sqlite_module
 from firstsight.store import store as store_module
 from firstsight.store.connection import beside
 from firstsight.store.contents import Contents, key_of
@@ -404,7 +403,7 @@ def test_an_event_of_a_newer_release_is_no_damage(path: Path, kind: str, monkeyp
         return kind, body.replace("{", '{"mood":1,', 1), feature, content
 
     with new_store(path) as store:
-        monkeypatch.setattr(sqlite_module, "to_columns", later)
+        monkeypatch.setattr(chained, "to_columns", later)
         discover(store, 1)
     with pytest.raises(StoreError, match="event 1 says what this release does not know") as refused:
         Store.open(path)

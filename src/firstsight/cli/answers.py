@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from math import isinf
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -59,7 +58,7 @@ class Tally:
             self.kept_empty.append(kept.recorded[0].number)
             self.counts["kept empty"] += len(kept.recorded)
 
-    def sum_up(self, register: Path | None) -> None:
+    def sum_up(self, register: str | None) -> None:
         """Say what there was in all; exit code 1 where some could not be read."""
         counts = self.counts
         bad = f"; {counts['bad']} could not be read" if counts["bad"] else ""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from firstsight.cli.console import warn
 from firstsight.core.errors import DataError, ImageError, SettingsError
 
 if TYPE_CHECKING:
-    from firstsight.data.images import ImageLike
+    from firstsight.model.model import Model
     from firstsight.store.store import Store
 
 STDIN = Path("-")
@@ -32,18 +33,38 @@ def named(paths: list[Path]) -> list[Path]:
     return found
 
 
-def refuse_if_held(store: Store, images: Iterable[ImageLike]) -> None:
+def with_features(paths: Iterable[Path], model: Model) -> Iterator[Any]:
+    """What `encode` made, in its order, where a path is a folder of that; of other paths their images."""
+    from firstsight.data.source import find_images
+    from firstsight.scale.parts import features_in, is_encoded, read_about
+
+    for path in paths:
+        if not is_encoded(path):
+            yield from find_images([path])
+            continue
+        if read_about(path).encoder != model.image_encoder.fingerprint:
+            raise DataError(f"{path} was made by another model's encoder", "encode with this model")
+        for each in features_in(path):
+            if isinstance(each, ImageError):
+                warn(f"skipped: {each.what}")
+            else:
+                yield each
+
+
+def refuse_if_held(store: Store, images: Iterable[Any]) -> None:
     """Refuse images that the register holds already, every one of them; a single other one ends the looking."""
+    from firstsight.data.features import Feature
     from firstsight.data.images import decode, read
 
     held, view = 0, store.view()
     for image in images:
         try:
-            picture, content = read(image)
+            picture, content = (image, image.content) if isinstance(image, Feature) else read(image)
             if view.discarded_before(content) is not None:  # which is not counted, however often it comes
                 continue
             if not view.with_content(content):
-                decode(picture)
+                if not isinstance(picture, Feature):
+                    decode(picture)
                 return
         except ImageError:  # a file that is no image is never held; it is said when its turn comes
             continue

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 import typer
 
 from firstsight.cli.answers import Tally, metadata_warnings
-from firstsight.cli.arriving import named, refuse_if_held
+from firstsight.cli.arriving import named, refuse_if_held, with_features
 from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, say
 from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
 from firstsight.cli.units import seconds
@@ -40,8 +40,10 @@ def discover(
         Path | None, typer.Option(help="Also write the JSON lines to this new file.", metavar="FILE.jsonl")
     ] = None,
     register: Annotated[
-        Path | None,
-        typer.Option(help="Keep what is discovered in this file, and go on from what it holds.", metavar="FILE.db"),
+        str | None,
+        typer.Option(
+            help="Keep what is found in this file, or at postgresql://..., and go on from it.", metavar="FILE.db"
+        ),
     ] = None,
     once: Annotated[
         bool, typer.Option("--once", help="With --register: recognise images it holds; do not count them again.")
@@ -101,7 +103,9 @@ def discover(
     from firstsight.data.watching import watched
     from firstsight.discoverer import Discoverer
     from firstsight.model.folder import load_model
+    from firstsight.scale.parts import is_encoded
     from firstsight.store.empties import keep_empty
+    from firstsight.store.opening import is_there
     from firstsight.store.store import Store
 
     tally = Tally(as_json, unsure_below)
@@ -111,11 +115,13 @@ def discover(
 
     def arriving(paths: Iterable[Path], counts: Counter[str], without: list[ImageLike]) -> Iterator[ImageLike]:
         every = find_images(paths)
-        return every if found is None else found.images(every, box_threshold, counts, without)
+        if found is not None:
+            return found.images(every, box_threshold, counts, without)
+        return with_features(paths, trained) if any(map(is_encoded, paths)) else every
 
     with _saving(save) as tally.keep, ExitStack() as held:
         store = None
-        if register is not None and register.exists():  # before the model: a refusal should not take seconds
+        if register is not None and is_there(register):  # before the model: a refusal should not take seconds
             store = held.enter_context(Store.open(register, sync=durable, wait=wait))
         trained = load_model(model, device, exact, trust)
         trained.image_encoder  # noqa: B018 - a model of features is refused once, not at every image
@@ -157,7 +163,7 @@ def discover(
     tally.sum_up(register)
 
 
-def _check_flags(register: Path | None, once: bool, again: bool, images: list[Path] | None, watch: Path | None) -> None:
+def _check_flags(register: str | None, once: bool, again: bool, images: list[Path] | None, watch: Path | None) -> None:
     for flag, given in (("--once", once), ("--again", again)):
         if given and register is None:
             raise SettingsError(f"{flag} needs --register FILE.db: without it nothing is remembered to compare with")

@@ -30,7 +30,7 @@ def explain(
     image: Annotated[str, typer.Argument(help="An image file, or an image's number in a register.", metavar="IMAGE")],
     other: Annotated[str | None, typer.Argument(help="Another, to be shown beside it.", metavar="IMAGE2")] = None,
     register: Annotated[
-        Path | None,
+        str | None,
         typer.Option(help="Let what was discovered take part; the file is only read.", metavar="FILE.db"),
     ] = None,
     out: Annotated[

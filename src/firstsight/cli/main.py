@@ -17,6 +17,7 @@ from firstsight.cli.console import complain, say, shown
 from firstsight.cli.demo import demo
 from firstsight.cli.discover import discover
 from firstsight.cli.doctor import doctor
+from firstsight.cli.encode import encode
 from firstsight.cli.evaluate import evaluate
 from firstsight.cli.explain import explain
 from firstsight.cli.fit import fit
@@ -57,7 +58,21 @@ def root(
     pass
 
 
-for command in (demo, fit, discover, serve, explain, gallery, evaluate, pack, benchmark, reproduce, methods, doctor):
+for command in (
+    demo,
+    fit,
+    discover,
+    serve,
+    encode,
+    explain,
+    gallery,
+    evaluate,
+    pack,
+    benchmark,
+    reproduce,
+    methods,
+    doctor,
+):
     shape = SettingsCommand if command in (fit, benchmark, reproduce) else None
     app.command(name=command.__name__, help=command.__doc__, cls=shape)(command)
 app.add_typer(categories, name="categories")

@@ -18,7 +18,7 @@ Port = Annotated[int, typer.Option(help="The port; 0 for any that is free.", min
 def serve(
     model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
     register: Annotated[
-        Path,
+        str,
         typer.Option(help="Keep what is discovered in this file, and go on from what it holds.", metavar="FILE.db"),
     ],
     host: Host = "127.0.0.1",

@@ -18,6 +18,7 @@ from firstsight.serve.app import create_app
 from firstsight.serve.service import Service
 from firstsight.serve.settings import ServeSettings
 from firstsight.serve.watching import watch
+from firstsight.store.opening import is_there
 from firstsight.store.store import Store
 
 DRAIN = 60  # seconds that requests have to end, once the service is told to
@@ -52,11 +53,11 @@ def listening(settings: ServeSettings) -> Iterator[tuple[socket.socket, ServeSet
 
 
 def serve(
-    load: Callable[[], Model], register: Path, settings: ServeSettings, started: Callable[[str], None] = print
+    load: Callable[[], Model], register: Path | str, settings: ServeSettings, started: Callable[[str], None] = print
 ) -> None:
     """Serve until told to end; `started` is told the address once it answers."""
     with listening(settings) as (bound, settings):
-        store = Store.open(register) if register.exists() else None
+        store = Store.open(register) if is_there(register) else None
         try:
             model = load()
             if store is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,10 +22,6 @@ from firstsight.store.log import Log
 
 if TYPE_CHECKING:
     from firstsight.store.view import View
-
-TRIGGER = "events_are_never_changed"
-
-Checksum = Callable[..., int]
 
 
 def emptied(event: Assigned | FoundEmpty) -> Assigned | FoundEmpty:
@@ -53,39 +49,17 @@ def to_forget(log: Log, images: Sequence[int]) -> list[Recorded]:
     return found
 
 
-def rewrite(db: sqlite3.Connection, images: Sequence[Recorded], mark: Recorded, checksum: Checksum, start: int) -> None:
-    """Empty the events of images and append the mark, inside the caller's transaction.
-
-    `start` is the checksum that everything begins with.
-    """
-    (guard,) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (TRIGGER,)).fetchone()
-    db.execute(f"DROP TRIGGER {TRIGGER}")
-    for each in images:
-        assert isinstance(each.event, Assigned | FoundEmpty)
-        _, body, _, content = to_columns(emptied(each.event))
-        db.execute("UPDATE events SET body = ?, content = ? WHERE number = ?", (body, content, each.number))
-    gone = {each.number for each in images}
-    for number, kind, text in db.execute("SELECT number, kind, body FROM events WHERE kind = 'Relocated'").fetchall():
-        event = from_columns(kind, text, None, None)
-        assert isinstance(event, Relocated)
-        if not gone.isdisjoint(event.images):
-            body = to_columns(without_places(event, gone))[1]
-            db.execute("UPDATE events SET body = ? WHERE number = ?", (body, number))
-    first = min(each.number for each in images)
-    before = db.execute("SELECT crc FROM events WHERE number = ?", (first - 1,)).fetchone()
-    crc = start if before is None else int(before[0])
-    changed = []
-    query = "SELECT number, at, kind, body, feature, content FROM events WHERE number >= ? ORDER BY number"
-    for number, *rest in db.execute(query, (first,)):
-        crc = checksum(crc, number, *rest)
-        changed.append((crc, number))
-    db.executemany("UPDATE events SET crc = ? WHERE number = ?", changed)
-    kind, body, _, _ = to_columns(mark.event)
-    crc = checksum(crc, mark.number, mark.at, kind, body, None, None)
-    line = (mark.number, kind, mark.at, body, crc)
-    db.execute("INSERT INTO events (number, kind, at, body, crc) VALUES (?, ?, ?, ?, ?)", line)
-    db.execute("DELETE FROM snapshots")  # which hold the first bytes of every content
-    db.execute(guard)
+def told_less(kind: str, body: str, number: int, images: Container[int]) -> tuple[str, bool]:
+    """The body of an event without what it tells of images, and whether it is one of them."""
+    if number in images:
+        event = from_columns(kind, body, b"" if kind == Assigned.__name__ else None, b"")
+        assert isinstance(event, Assigned | FoundEmpty)
+        return to_columns(emptied(event))[1], True
+    if kind == Relocated.__name__:
+        moved = from_columns(kind, body, None, None)
+        assert isinstance(moved, Relocated)
+        return to_columns(without_places(moved, images))[1], False
+    return body, False
 
 
 def scrub(db: sqlite3.Connection, path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from firstsight.core.errors import NotFound
 from firstsight.core.protocols import Progress
 from firstsight.store import forget
+from firstsight.store.copying import copy_events
 from firstsight.store.events import Assigned, Event, FoundEmpty, Recorded, Relocated
 from firstsight.store.log import Grown, Snapshot, dated
 from firstsight.store.pictures import Pictures
@@ -101,12 +102,9 @@ class MemoryLog:
     def back_up(self, path: Path, progress: Progress) -> None:
         from firstsight.store.sqlite import SqliteLog
 
-        events = list(self.read())
         copy = SqliteLog.create(path, self.header)
         try:
-            for description in self.encoders().values():
-                copy.encoder(description)
-            copy.append([each.event for each in events], 0, [each.at for each in events])
+            copy_events(self, copy, progress)
         finally:
             copy.close()
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 from firstsight._version import __version__
 from firstsight.core.errors import Damaged, Incompatible
+from firstsight.store.chained import COLUMNS, Line
 
 APPLICATION = 0x46535247  # "FSRG": tells a register's file from any other database
 FORMAT = 4
+TRIGGER = "events_are_never_changed"
 KEY = "json_extract(body, '$.key')"  # of an image, and
 KEYED = f"kind = 'Assigned' AND {KEY} IS NOT NULL"  # the images that have one
 
@@ -55,6 +58,20 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} has register format {version}; firstsight {__version__} reads format {FORMAT}",
             "use the release that wrote it; the file has not been touched",
         )
+
+
+def rewrite(connection: sqlite3.Connection, changes: Sequence[Line], mark: Line) -> None:
+    """Change what events say, by their numbers, and append a mark, inside the caller's transaction.
+
+    The one time that events change. Snapshots go, which hold the first bytes of every content.
+    """
+    (guard,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (TRIGGER,)).fetchone()
+    connection.execute(f"DROP TRIGGER {TRIGGER}")
+    told = [(body, content, crc, number) for number, body, content, crc in changes]
+    connection.executemany("UPDATE events SET body = ?, content = ?, crc = ? WHERE number = ?", told)
+    connection.execute(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", mark)
+    connection.execute("DELETE FROM snapshots")
+    connection.execute(guard)
 
 
 def _statements(script: str) -> list[str]:

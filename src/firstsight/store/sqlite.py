@@ -1,16 +1,12 @@
 """The event log in a SQLite file. One writer, many readers, who never wait for each other.
 
-Every event carries a checksum that continues the one before, so that a changed, missing or misplaced event shows when
-it is read. Opening reads the header and nothing else.
-
-What a writer may replace is read at one moment: format, header and encoders in one transaction, a snapshot by one
-statement. Events never change, so they are read page by page up to the last there was at the start: that says what
-one long reading would, which would keep the writer from emptying its log of writes, and from closing, for as long.
+Opening reads the header and nothing else. What a writer may replace is read at one moment: format, header and encoders
+in one transaction, a snapshot by one statement. Events are read page by page: one long reading would keep the writer
+from emptying its log of writes, and from closing, for as long.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 import zlib
@@ -18,25 +14,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
-from firstsight.core.errors import Damaged, Incompatible, NotFound, ReadOnly
+from firstsight.core.errors import NotFound, ReadOnly
 from firstsight.core.files import FileLock
 from firstsight.core.protocols import Progress, Silent
 from firstsight.store import forget, schema
+from firstsight.store.chained import COLUMNS, PAGE, ChainedLog, Line, digest_of, lines_of
 from firstsight.store.connection import Still, Sync, beside, connect, damaged, errors, locked
-from firstsight.store.events import Assigned, Event, Recorded, from_columns, to_columns
+from firstsight.store.events import Event, Recorded
 from firstsight.store.log import Grown, Snapshot, dated
 from firstsight.store.making import check_vacant, new_database, vacant
 from firstsight.store.pictures import Pictures
 
-COLUMNS = "number, kind, at, body, feature, content, crc"
-PAGE = 1000  # events read at once
 
-Line: TypeAlias = tuple[Any, ...]  # an event in the table
-
-
-class SqliteLog:
+class SqliteLog(ChainedLog):
     """An open file. Use `create` or `open`; a writer holds the file until `close`."""
 
     def __init__(
@@ -142,13 +134,7 @@ class SqliteLog:
             last, crc = self._end(db)
             if last != after:
                 raise Grown(f"{self.path} has been written by another process", "try again")
-            lines = []
-            for each in recorded:
-                columns = to_columns(each.event)
-                crc = _checksum(crc, each.number, each.at, *columns)
-                kind, *rest = columns
-                lines.append((each.number, kind, each.at, *rest, crc))
-            db.executemany(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", lines)
+            db.executemany(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", lines_of(recorded, crc))
         return recorded
 
     def encoder(self, description: Mapping[str, Any]) -> int:
@@ -163,8 +149,8 @@ class SqliteLog:
     def keep_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot of everything up to an event, instead of the one before."""
         with errors(self.path), self._to_write() as db:
-            crc = self._crc(snapshot.number, db)
-            entry = (snapshot.number, crc, _digest(snapshot.number, crc, snapshot.body), snapshot.body)
+            crc = self._crc(snapshot.number)
+            entry = (snapshot.number, crc, digest_of(snapshot.number, crc, snapshot.body), snapshot.body)
             db.execute("DELETE FROM snapshots")
             db.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", entry)
 
@@ -177,7 +163,7 @@ class SqliteLog:
                 with self._to_write() as db:
                     db.execute("PRAGMA secure_delete = ON")
                     (mark,) = dated([forget.mark_of(left)], self._end(db)[0], None)
-                    forget.rewrite(db, left, mark, _checksum, self._header_crc)
+                    schema.rewrite(db, *self._without(left, mark))
             if self._writer is None:
                 raise ReadOnly(f"{self.path} was opened for reading", "open it for writing")
             with self._writing:
@@ -201,28 +187,6 @@ class SqliteLog:
                 schema.check(self._db, self.path)
                 return self._end(self._db)[0]
 
-    def read(self, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
-        return map(self._event, self._checked(after, self.last() if upto is None else upto))
-
-    def newest(self, upto: int) -> Iterator[Recorded]:
-        for last in range(upto, 0, -PAGE):
-            yield from map(self._event, reversed(list(self._checked(max(0, last - PAGE), last))))
-
-    def event(self, number: int) -> Recorded:
-        lines = self._page(number - 2, number) if 0 < number < 2**63 else []  # SQLite counts no further
-        if not lines or lines[-1][0] != number:
-            last = self.last()
-            if 1 <= number <= last:
-                raise self._missing(number)
-            raise NotFound(f"{self.path} has no event {number}", f"it has 1 to {last}")
-        before = lines[0][-1] if len(lines) == 2 else self._header_crc if number == 1 else None
-        if not self._leads_on(before, number, lines[-1]):
-            raise self._missing(number)
-        return self._event(lines[-1])
-
-    def features(self, upto: int) -> Iterator[tuple[int, bytes]]:
-        return ((line[0], line[4]) for line in self._checked(0, upto) if line[1] == Assigned.__name__)
-
     def with_source(self, source: str, upto: int) -> list[int]:
         query = """SELECT number FROM
             (SELECT number, kind, json_extract(body, '$.source') AS source FROM events WHERE number <= :last)
@@ -235,26 +199,6 @@ class SqliteLog:
     def keyed(self, key: str) -> int | None:
         found = self._ask(f"SELECT number FROM events WHERE {schema.KEYED} AND {schema.KEY} = ? LIMIT 1", (key,))
         return found[0][0] if found else None
-
-    def encoders(self) -> dict[int, dict[str, Any]]:
-        entries = self._ask("SELECT id, description, crc FROM encoders")
-        for id, text, crc in entries:
-            if not isinstance(id, int) or not isinstance(text, str) or zlib.crc32(text.encode(), id) != crc:
-                raise damaged(self.path, "what it says about its encoders is not as it was written")
-        return {id: json.loads(text) for id, text, _ in entries}
-
-    def snapshot(self) -> Snapshot | None:
-        found = self._ask("SELECT number, crc, digest, body FROM snapshots")
-        if not found:
-            return None
-        number, crc, digest, body = found[0]
-        try:
-            sound = digest == _digest(number, crc, body) and self._crc(number, self._db) == crc
-        except (TypeError, Damaged):
-            sound = False
-        if not sound:
-            raise damaged(self.path, f"the snapshot at event {number} is not as it was written")
-        return Snapshot(number, body)
 
     def verify(self, progress: Progress) -> None:
         """Every page of the file and every event in it, by a connection of its own: others go on reading."""
@@ -275,23 +219,14 @@ class SqliteLog:
         if verdict != "ok":
             raise damaged(self.path, str(verdict))
         self._read_header()
-        self.encoders()
-        self.snapshot()
-        last = self.last()
-        with progress.task("checking events", last) as advance:
-            for line in self._checked(0, last):
-                self._event(line)
-                advance()
+        self._check_events(progress)
 
     def _read_header(self) -> None:
         with _transaction(self._db, "DEFERRED"):
             schema.check(self._db, self.path)
             found = self._db.execute("SELECT value, crc FROM header WHERE key = 'header'").fetchone()
             self.encoders()
-        if found is None or zlib.crc32(found[0].encode()) != found[1]:
-            raise damaged(self.path, "its header is not as it was written")
-        self.header = json.loads(found[0])
-        self._header_crc = int(found[1])
+        self._take_header(found)
 
     def _connect_again(self) -> None:
         """Whoever may write the file may have come since."""
@@ -309,57 +244,20 @@ class SqliteLog:
         found = db.execute("SELECT number, crc FROM events ORDER BY number DESC LIMIT 1").fetchone()
         return (0, self._header_crc) if found is None else found
 
-    def _crc(self, number: int, db: sqlite3.Connection) -> int:
-        """The checksum that an event leads to."""
-        if number == 0:
-            return self._header_crc
-        with errors(self.path), self._reading:
-            found = db.execute("SELECT crc FROM events WHERE number = ?", (number,)).fetchone()
-        if found is None:
-            raise self._missing(number)
-        return int(found[0])
+    def _crc_of(self, number: int) -> int | None:
+        found = self._ask("SELECT crc FROM events WHERE number = ?", (number,))
+        return int(found[0][0]) if found else None
 
-    def _checked(self, after: int, upto: int) -> Iterator[Line]:
-        """Events page by page, so that no reading stays open between them; each leads on from the one before."""
-        crc = self._crc(after, self._db) if after < upto else 0
-        while after < upto:
-            page = self._page(after, upto)
-            if not page:
-                raise self._missing(after + 1)
-            for line in page:
-                if not self._leads_on(crc, after + 1, line):
-                    raise self._missing(after + 1)
-                yield line
-                after, crc = line[0], line[-1]
+    def _encoder_lines(self) -> list[Line]:
+        return self._ask("SELECT id, description, crc FROM encoders")
 
-    def _leads_on(self, before: int | None, number: int, line: Line) -> bool:
-        """Whether this is the event of that number, as it was written after one of that checksum."""
-        own, kind, at, body, feature, content, crc = line
-        if own != number or before is None:
-            return False
-        try:
-            return bool(_checksum(before, own, at, kind, body, feature, content) == crc)
-        except (TypeError, ValueError, AttributeError):  # text where bytes were, or the other way round
-            return False
-
-    def _missing(self, number: int) -> Damaged:
-        return damaged(self.path, f"event {number} is missing or not as it was written")
+    def _snapshot_line(self) -> Line | None:
+        found = self._ask("SELECT number, crc, digest, body FROM snapshots")
+        return found[0] if found else None
 
     def _page(self, after: int, upto: int) -> list[Line]:
         query = f"SELECT {COLUMNS} FROM events WHERE number > ? AND number <= ? ORDER BY number LIMIT {PAGE}"
         return self._ask(query, (after, upto))
-
-    def _event(self, line: Line) -> Recorded:
-        number, kind, at, body, feature, content, _ = line
-        try:
-            return Recorded(number, at, from_columns(kind, body, feature, content))
-        except (KeyError, TypeError) as error:  # checksums hold: it is as it was written
-            raise Incompatible(
-                f"{self.path}: event {number} says what this release does not know: {error}",
-                "upgrade Firstsight; the file has not been touched",
-            ) from None
-        except (ValueError, AttributeError) as error:
-            raise damaged(self.path, f"event {number} cannot be read: {error}") from None
 
 
 @contextmanager
@@ -375,15 +273,3 @@ def _transaction(db: sqlite3.Connection, kind: Literal["DEFERRED", "IMMEDIATE"])
         if db.in_transaction:  # SQLite may have rolled back by itself
             db.execute("ROLLBACK")
         raise
-
-
-def _checksum(
-    before: int, number: int, at: int, kind: str, body: str, feature: bytes | None, content: bytes | None
-) -> int:
-    return zlib.crc32(
-        b"%d %b %d %b %b %b" % (number, kind.encode(), at, body.encode(), feature or b"", content or b""), before
-    )
-
-
-def _digest(number: int, crc: int, body: bytes) -> bytes:
-    return hashlib.sha256(b"%d %d " % (number, crc) + body).digest()

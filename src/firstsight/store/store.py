@@ -27,6 +27,7 @@ from firstsight.store import snapshot
 from firstsight.store.authors import By
 from firstsight.store.catalogue import Catalogue
 from firstsight.store.connection import Sync, beside, damaged, sound
+from firstsight.store.copying import copy_events
 from firstsight.store.draft import Draft, Edit
 from firstsight.store.editing import Editing
 from firstsight.store.events import Assigned, Event, Recorded
@@ -34,6 +35,7 @@ from firstsight.store.forget import to_forget, unshared
 from firstsight.store.groups import Arrival, Group
 from firstsight.store.log import Grown, Log, Snapshot
 from firstsight.store.memory import MemoryLog
+from firstsight.store.opening import create_log, on_server, open_log
 from firstsight.store.pictures import Pictures
 from firstsight.store.sqlite import SqliteLog
 from firstsight.store.state import State
@@ -111,18 +113,18 @@ class Store(Editing):
         or_open: bool = False,
         trust: bool = False,
     ) -> Self:
-        """A new file for what this register, fresh from this model, will find.
+        """A new file, or schema on a server, for what this register, fresh from this model, will find.
 
         With `or_open`, the file of whoever made one first, if someone did; it has a register of its own.
         """
-        return cls._of(SqliteLog.create(Path(path), header_of(register, model), sync, wait, or_open), trust)
+        return cls._of(create_log(path, header_of(register, model), sync, wait, or_open), trust)
 
     @classmethod
     def open(
         cls, path: Path | str, write: bool = True, sync: Sync = "full", wait: float = 0.0, trust: bool = False
     ) -> Self:
-        """A file that is there. `write=False` reads beside a writer; `refresh` then follows it."""
-        return cls._of(SqliteLog.open(Path(path), write, sync, wait), trust)
+        """A file or a register on a server. `write=False` reads beside a writer; `refresh` then follows it."""
+        return cls._of(open_log(path, write, sync, wait), trust)
 
     @classmethod
     def in_memory(cls, register: Register, model: Provenance) -> Self:
@@ -275,9 +277,18 @@ class Store(Editing):
             raise damaged(self.name, "its snapshot says something else than its events")
 
     def back_up(self, path: Path | str, progress: Progress | None = None) -> None:
-        """A copy as of now, checked, whoever is writing; with the pictures that are kept."""
-        self._log.back_up(Path(path), progress or Silent())
-        self.pictures.copy_to(beside(Path(path), "-images"))
+        """A copy as of now, checked, whoever is writing: a file, with the pictures that are kept, or on a server."""
+        progress = progress or Silent()
+        if not on_server(path):
+            self._log.back_up(Path(path), progress)
+            self.pictures.copy_to(beside(Path(path), "-images"))
+            return
+        copy = create_log(path, self._log.header)
+        try:
+            copy_events(self._log, copy, progress)
+            copy.verify(progress)
+        finally:
+            copy.close()
 
     def replay(self) -> Catalogue:
         """The catalogue folded anew from the first event: what this store's must equal."""

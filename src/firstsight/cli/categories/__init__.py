@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,7 +20,7 @@ __all__ = ["app", "correcting", "keeping", "looking", "proposing", "taking_back"
 @app.callback()
 def categories(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A register made by discover --register.", metavar="FILE.db")],
+    file: Annotated[str, typer.Argument(help="A register: a file, or postgresql://...", metavar="FILE.db")],
     wait: Wait = 0.0,
     trust: Trust = False,
     quiet: Quiet = False,

@@ -23,7 +23,7 @@ NAMED = 10  # files named one by one
 @app.command()
 def backup(
     context: typer.Context,
-    target: Annotated[Path, typer.Argument(help="The copy to make.", metavar="COPY.db")],
+    target: Annotated[str, typer.Argument(help="The copy to make, a file or postgresql://...", metavar="COPY.db")],
 ) -> None:
     """Copy the register as it is now, also while it is being written, and check the copy."""
     with reading(context) as store:
