@@ -10,9 +10,10 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+from every_log import LOGS, new_log
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_store import BITS, LOGS, MODEL, arrival, code, fresh, new_log
+from tiny_store import BITS, MODEL, arrival, code, fresh
 
 from firstsight.core.errors import FirstsightError
 from firstsight.register.codes import CodeRegister

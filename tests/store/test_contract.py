@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_store import BITS, KINDS, LOGS, MODEL, Kind, arrival, discover, feature, new_log
+from every_log import LOGS, new_log
+from tiny_store import BITS, KINDS, MODEL, Kind, arrival, discover, feature
 
 from firstsight.core.errors import Conflict, FirstsightError, NotFound, StoreError
 from firstsight.core.protocols import Silent

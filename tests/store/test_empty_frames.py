@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tiny_store import LOGS, MODEL, discover, fresh_register, new_log
+from every_log import LOGS, new_log
+from tiny_store import MODEL, discover, fresh_register
 
 from firstsight.core.errors import NotFound
 from firstsight.core.protocols import Silent

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_store import LOGS, MODEL, Kind, arrival, discover, new_log, new_store
+from every_log import LOGS, new_log
+from tiny_store import MODEL, Kind, arrival, discover, new_store
 
 from firstsight.core.errors import Conflict, Locked, NotFound, ReadOnly
 from firstsight.core.sightings import Sighting

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from every_log import LOGS, new_log
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_store import KINDS, LOGS, MODEL, Kind, arrival, discover, fresh, new_log
+from tiny_store import KINDS, MODEL, Kind, arrival, discover, fresh
 
 from firstsight.core.errors import BadRequest
 from firstsight.store import schema

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tiny_store import KINDS, MODEL, Kind, discover, fresh, new_address
+from every_log import new_address
+from tiny_store import KINDS, MODEL, Kind, discover, fresh
 
 import postgres
 from firstsight.core.errors import Conflict, Damaged, FirstsightError, Locked, NotFound, ReadOnly, SettingsError

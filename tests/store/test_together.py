@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from every_log import LOGS, new_log
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_store import KINDS, LOGS, MODEL, Kind, arrival, fresh, new_log
+from tiny_store import KINDS, MODEL, Kind, arrival, fresh
 
 from firstsight.core.assignments import Assignment
 from firstsight.register.together import decide

@@ -6,35 +6,24 @@ A register of codes sees the bits, one of statistics a corner of a cube. Logs ar
 from __future__ import annotations
 
 import hashlib
-from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
-import postgres
 from firstsight.core.assignments import Assignment
 from firstsight.core.codes import Words, unpack
 from firstsight.core.protocols import Provenance, Register
 from firstsight.register.codes import CodeRegister
 from firstsight.register.prototypes import LeaderRegister
 from firstsight.register.statistics import Spread, StatisticsRegister
-from firstsight.store.log import Log
-from firstsight.store.memory import MemoryLog
-from firstsight.store.postgres import PostgresLog
-from firstsight.store.server import Address
-from firstsight.store.sqlite import SqliteLog
-from firstsight.store.store import Arrival, Store, header_of
-from programs import needs
+from firstsight.store.store import Arrival, Store
 
 Kind = Literal["codes", "statistics", "leaders"]
 KINDS: tuple[Kind, ...] = ("codes", "statistics")  # the paper's and the default one
 LOCAL = ("file", "memory")
-LOGS = (*LOCAL, pytest.param("server", marks=needs("initdb")))
 
-NUMBERS = count()
 BITS = 8
 MODEL = Provenance("f" * 64, 1, "cpu", "fp32")
 SPREAD = Spread(np.ones(BITS), np.full(BITS, 9.0), concentration=0.0, enough=3)  # so that answers end to be lessons
@@ -68,18 +57,6 @@ def fresh(kind: Kind) -> Register:
     if kind == "leaders":
         return LeaderRegister(["ant", "bee"], sums, np.full(2, 0.9), np.ones(2), typical=0.9, radius=0.2)
     return StatisticsRegister(SPREAD, ["ant", "bee"], np.ones(2), sums)
-
-
-def new_log(path: Path, kind: Kind, where: str) -> Log:
-    header = header_of(fresh(kind), MODEL)
-    if where == "server":
-        return PostgresLog.create(new_address(), header)
-    return SqliteLog.create(path, header, sync="normal") if where == "file" else MemoryLog(header)
-
-
-def new_address() -> Address:
-    """One of a register that is not there yet, on a server that all tests share."""
-    return Address.of(postgres.shared().address(f"r{next(NUMBERS)}"))
 
 
 def new_store(path: Path, **options: Any) -> Store:

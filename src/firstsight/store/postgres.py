@@ -168,7 +168,7 @@ class PostgresLog(ChainedLog):
         return self.last() > after
 
     def with_source(self, source: str, upto: int) -> list[int]:
-        query = """SELECT number FROM events WHERE kind = 'Assigned' AND number <= %(last)s AND
+        query = """SELECT number FROM events WHERE kind IN ('Assigned', 'FoundEmpty') AND number <= %(last)s AND
             (body::json ->> 'source' = %(source)s OR right(body::json ->> 'source', %(size)s) = %(end)s)
             ORDER BY number"""
         end = f"/{source}"
