@@ -71,9 +71,10 @@ def test_a_writer_that_stalled_and_comes_back_cannot_write(monkeypatch: pytest.M
     monkeypatch.setattr(writing, "LEASE", 0.1)
     time.sleep(0.3)
     with Store(PostgresLog.open(address, wait=10)) as successor:
-        with pytest.raises(FirstsightError):
-            store.rename("ant", "emmet")
-        with pytest.raises(ReadOnly, match="no longer its writer"):
+        for _ in range(2):
+            with pytest.raises(FirstsightError):
+                store.rename("ant", "emmet")
+        with pytest.raises(Locked, match="being written by another"):
             store.rename("ant", "emmet")
         assert successor.rename("ant", "soldier ant").number == successor.view().last
         assert successor.replay() == successor.view().catalogue
@@ -88,6 +89,24 @@ def test_a_term_fences_even_one_whose_session_lives() -> None:
         with pytest.raises(ReadOnly, match="no longer its writer"):
             discover(store, 1)
         assert store.view().last == 0
+        discover(store, 1)  # the place was free, and is taken again
+        assert store.view().last == 1
+
+
+def test_a_writer_whose_session_ended_takes_its_place_again() -> None:
+    store, address = new()
+    with store:
+        discover(store, 1)
+        with connect(address) as db:
+            db.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE application_name = 'firstsight' AND pid <> pg_backend_pid()"
+            )
+        with suppress(FirstsightError):
+            discover(store, 200)
+        discover(store, 201)
+        store.verify()
+        assert store.replay() == store.view().catalogue
 
 
 def test_readers_are_told_of_what_is_appended() -> None:

@@ -66,7 +66,8 @@ class Transport:
 
     def request(self, method: str, path: str, safe: bool, **how: Any) -> httpx.Response:
         """The answer to a request; `safe` is whether it may arrive twice."""
-        for last in (attempt == self.tries - 1 for attempt in range(self.tries)):
+        for attempt in range(self.tries):
+            last = attempt == self.tries - 1
             try:
                 response = self._http.request(method, path, **how)
             except self._httpx.TransportError as error:
@@ -77,7 +78,7 @@ class Transport:
                     return checked(response)
                 self._pause(float(response.headers.get("Retry-After", PAUSE)))
                 continue
-            self._pause(PAUSE)
+            self._pause(PAUSE * 2**attempt)
         raise AssertionError("the last try answers or raises")
 
     def download(self, path: str, target: Path, **params: Any) -> Mapping[str, str]:
@@ -104,6 +105,7 @@ class Transport:
                     if response.is_error:
                         response.read()
                     checked(response)
+                    failed = 0
                     for line in response.iter_lines():
                         if line.startswith("data: "):
                             said = json.loads(line[len("data: ") :])

@@ -118,6 +118,10 @@ class Locked(StoreError):
     """Someone else writes it."""
 
 
+class Unreachable(StoreError):
+    """The server that has it does not answer."""
+
+
 class ReadOnly(StoreError):
     """It was opened for reading, or is closed."""
 

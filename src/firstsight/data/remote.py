@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -9,6 +10,8 @@ from typing import Any
 
 from firstsight.core.errors import DataError, ImageError, SettingsError
 from firstsight.data.images import SUFFIXES
+
+PAUSES = (0.5, 2.0)  # seconds between tries
 
 
 @dataclass(frozen=True)
@@ -18,11 +21,19 @@ class RemoteImage:
     address: str
 
     def read_bytes(self) -> bytes:
-        try:
-            content: bytes = _files(self.address).cat_file(self.address)
-        except Exception as error:  # every store has errors of its own
-            raise ImageError(self.address, f"cannot be fetched: {error}") from None
-        return content
+        """What is there. DataError, not ImageError, where that cannot be told: it may be there tomorrow."""
+        for pause in (*PAUSES, None):
+            try:
+                content: bytes = _files(self.address).cat_file(self.address)
+                return content
+            except FileNotFoundError:
+                raise ImageError(self.address, "is not there") from None
+            except Exception as error:  # every store has errors of its own
+                if pause is None:
+                    what = f"{self.address} cannot be fetched: {error}"
+                    raise DataError(what, "see that you may read it, and run the same again") from None
+                time.sleep(pause)
+        raise AssertionError("the last try gives or raises")
 
     def __str__(self) -> str:
         return self.address

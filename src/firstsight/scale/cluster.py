@@ -72,7 +72,7 @@ def encode_by_ray(
         fn_constructor_args=(*given, str(folder.resolve()), asdict(told)),
         batch_size=1,
         compute=ray.data.ActorPoolStrategy(size=min(many, len(items))),
-        num_cpus=0 if on_gpu else resources.get("CPU", 1) / max(many, 1),
+        num_cpus=0 if on_gpu else min(resources.get("CPU", 1) / many, _smallest(ray)),
         num_gpus=1 if on_gpu else 0,
     )
     total = 0
@@ -86,6 +86,11 @@ def encode_by_ray(
         reason = str(error).strip().splitlines()[-1]
         raise ProcessDied(f"the cluster gave up: {reason}", "run the same again: it goes on where it was") from None
     return total
+
+
+def _smallest(ray: Any) -> float:
+    """The cores of the machine that has fewest: a worker must fit on one."""
+    return float(min(node["Resources"].get("CPU", 1) for node in ray.nodes() if node["Alive"]))
 
 
 def _size(images: Sequence[ImageLike], part: int, number: int) -> int:

@@ -19,6 +19,7 @@ from firstsight.data.source import find_images
 from firstsight.encode.many import group_size
 from firstsight.model.model import Model
 from firstsight.scale.parts import About, Encoded, begin, digest_of, part_of, write_part
+from firstsight.store.events import as_text
 
 PART = 1_000  # images in a part
 
@@ -86,7 +87,7 @@ def _read(
     prepare: Callable[[ImageLike], NDArray[np.uint8]], image: ImageLike
 ) -> tuple[str, bytes, NDArray[np.uint8] | ImageError]:
     """What an image is called, the digest of its content, and its pixels or its error."""
-    name = describe(image)
+    name = as_text(describe(image))
     try:
         picture, digest = read(image)
     except ImageError as error:

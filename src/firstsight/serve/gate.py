@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -12,6 +13,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from firstsight.serve.problems import Refused, as_response
 from firstsight.serve.security import COOKIE, HEADERS, Guard
 from firstsight.serve.settings import ServeSettings
+
+IMAGES = tuple(f"/api/{each}" for each in (
+    "discover", "predict", "discover/features", "predict/features", "teach", "explain",
+))  # fmt: skip
+SAID = 4_000_000  # bytes of any other request
+LONGEST = 20  # times the patience that a whole body may take
 
 
 class Gate:
@@ -41,20 +48,27 @@ class Gate:
             scope.setdefault("state", {})["caller"] = self.guard.admit(
                 scope["method"], scope["path"], headers, _cookie(headers)
             )
-            length = headers.get("Content-Length", "")
-            if len(length) > 18 or (length.isdecimal() and int(length) > self.settings.largest_request):
-                raise self._too_large()
+            length, limit = headers.get("Content-Length", ""), self._limit(scope["path"], headers)
+            if len(length) > 18 or (length.isdecimal() and int(length) > limit):
+                raise _too_large(limit)
         except Refused as refused:
             response = as_response(refused)
             if refused.status == 401 and "text/html" in headers.get("Accept", ""):
                 response = RedirectResponse("/sign-in", 303)
             await response(scope, receive, send_safely)
             return
-        await self.app(scope, self._limited(receive), send_safely)
+        await self.app(scope, self._limited(receive, limit), send_safely)
 
-    def _limited(self, receive: Receive) -> Receive:
+    def _limit(self, path: str, headers: Headers) -> int:
+        """How large a body may be: images in a form, one image or an array, or what people say."""
+        if path not in IMAGES:
+            return SAID
+        form = headers.get("Content-Type", "").startswith("multipart/form-data")
+        return self.settings.largest_request if form else self.settings.largest_image
+
+    def _limited(self, receive: Receive, limit: int) -> Receive:
         """The body, as long as it comes and does not grow beyond what one request may be."""
-        total, whole = 0, False
+        total, whole, until = 0, False, time.monotonic() + LONGEST * self.settings.patience
 
         async def limited() -> Message:
             nonlocal total, whole
@@ -62,20 +76,22 @@ class Gate:
                 return await receive()
             try:
                 message = await asyncio.wait_for(receive(), self.settings.patience)
+                if time.monotonic() > until:
+                    raise TimeoutError
             except TimeoutError:
                 raise Refused(408, f"nothing came for {self.settings.patience:g} s", "send it again") from None
             if message["type"] == "http.request":
                 total += len(message.get("body", b""))
                 whole = not message.get("more_body", False)
-            if total > self.settings.largest_request:
-                raise self._too_large()
+            if total > limit:
+                raise _too_large(limit)
             return message
 
         return limited
 
-    def _too_large(self) -> Refused:
-        megabytes = self.settings.largest_request // 1_000_000
-        return Refused(413, f"a request may have {megabytes} MB", "send fewer images at a time")
+
+def _too_large(limit: int) -> Refused:
+    return Refused(413, f"such a request may have {limit // 1_000_000} MB", "send less at a time")
 
 
 def _cookie(headers: Headers) -> str | None:

@@ -25,11 +25,13 @@ from firstsight.core.errors import (
     ReadOnly,
     SettingsError,
     StoreError,
+    Unreachable,
 )
 from firstsight.serve.worker import Busy
 
 log = logging.getLogger(__name__)
 
+AWAY = 5  # seconds after which to ask again where a server is away
 STATUS: dict[type[Exception], int] = {  # the first that fits
     Busy: 503,
     NotFound: 404,
@@ -38,6 +40,7 @@ STATUS: dict[type[Exception], int] = {  # the first that fits
     Locked: 409,
     Incompatible: 409,
     ReadOnly: 503,
+    Unreachable: 503,
     Damaged: 500,
     StoreError: 409,
     SettingsError: 400,
@@ -58,12 +61,13 @@ REMEDIES = {  # what a command line says in commands, for those who have none
 }
 
 
-class Refused(FirstsightError):
-    """Whoever asks may not, or not so."""
+class Refused(FirstsightError, HTTPException):
+    """Whoever asks may not, or not so. FastAPI lets it through where it reads a body, as an error of HTTP."""
 
     def __init__(self, status: int, what: str, remedy: str = "") -> None:
-        super().__init__(what, remedy)
-        self.status = status
+        FirstsightError.__init__(self, what, remedy)
+        self.status = self.status_code = status
+        self.detail, self.headers = what, None
 
 
 def status_of(error: Exception) -> int:
@@ -88,7 +92,7 @@ def problem(error: Exception) -> dict[str, Any]:
 
 def as_response(error: Exception) -> Response:
     said = problem(error)
-    headers = {"Retry-After": str(error.seconds)} if isinstance(error, Busy) else {}
+    headers = {"Retry-After": str(getattr(error, "seconds", AWAY))} if said["status"] == 503 else {}
     if said["status"] == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="firstsight"'
     return JSONResponse(said, said["status"], headers, media_type="application/problem+json")

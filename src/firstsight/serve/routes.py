@@ -61,6 +61,6 @@ async def in_turn(request: Request, work: Callable[[], Made]) -> Made:
 TheService: TypeAlias = Annotated[Service, Depends(the_service)]
 TheCaller: TypeAlias = Annotated[Caller, Depends(the_caller)]
 Editor: TypeAlias = Annotated[str | None, Depends(the_editor)]
-Heavy: TypeAlias = Annotated[None, Depends(a_turn)]
+Heavy: TypeAlias = Annotated[None, Depends(a_turn, scope="function")]
 Offset: TypeAlias = Annotated[int, Query(ge=0, lt=2**53, description="How many to pass over.")]
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=10_000, description="How many at most.")]

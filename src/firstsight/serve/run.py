@@ -21,7 +21,8 @@ from firstsight.serve.watching import watch
 from firstsight.store.opening import is_there
 from firstsight.store.store import Store
 
-DRAIN = 60  # seconds that requests have to end, once the service is told to
+DRAIN = 300  # seconds that requests have to end, once the service is told to
+CONNECTIONS = 1_000  # at a time; more are told to come again
 
 
 class Server(uvicorn.Server):
@@ -73,17 +74,18 @@ def serve(
 
 def run(service: Service, bound: socket.socket, started: Callable[[str], None] = print) -> None:
     """Serve what is there at this socket until told to end; what was accepted is answered first."""
-    config = uvicorn.Config(
-        create_app(service),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=DRAIN,
-        h11_max_incomplete_event_size=65_536,
-    )
-    server, over = Server(config, service), Event()
-    watcher = None
+    over, watcher = Event(), None
     try:
+        config = uvicorn.Config(
+            create_app(service),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=CONNECTIONS,
+            timeout_graceful_shutdown=DRAIN,
+            h11_max_incomplete_event_size=65_536,
+        )
+        server = Server(config, service)
         if service.settings.watch is not None:
             watcher = Thread(target=watch, args=(service, service.settings.watch, over), name="watching")
             watcher.start()

@@ -14,7 +14,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from urllib.parse import urlsplit
+from urllib.parse import quote
 
 from starlette.datastructures import Headers
 
@@ -115,7 +115,8 @@ class Guard:
     def __init__(self, settings: ServeSettings) -> None:
         self.tokens = [] if settings.tokens is None else read_tokens(settings.tokens)
         self.tries = Tries()
-        self._hosts = {"localhost", "127.0.0.1", "[::1]", settings.host, *settings.names}
+        named = {settings.host, f"[{settings.host}]", *settings.names}
+        self._hosts = {"localhost", "127.0.0.1", "[::1]", *(name.lower() for name in named)}
         self._page = os.urandom(16).hex()  # for pages where nobody is asked
 
     def admit(self, method: str, path: str, headers: Headers, cookie: str | None) -> Caller:
@@ -142,7 +143,7 @@ class Guard:
     def session(self, token: Token) -> str:
         """What a browser keeps to be known again."""
         until = str(int(time.time()) + SESSION)
-        return f"{token.name}.{until}.{token.sign(f'session {until}')}"
+        return f"{quote(token.name)}.{until}.{token.sign(f'session {until}')}"
 
     def _caller(self, headers: Headers, cookie: str | None) -> Caller | None:
         if not self.tokens:
@@ -156,7 +157,7 @@ class Guard:
         seal, until = (cookie or "").rpartition(".")[2], rest
         for token in self.tokens:
             good = hmac.compare_digest(token.sign(f"session {until}").encode(), seal.encode())
-            if good and token.name == name and until.isdecimal() and int(until) > time.time():
+            if good and quote(token.name) == name and until.isdecimal() and int(until) > time.time():
                 return token
         return None
 
@@ -168,7 +169,7 @@ class Guard:
 
     def _check_origin(self, headers: Headers) -> None:
         origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")
-        foreign = origin is not None and urlsplit(origin).netloc != headers.get("Host", "")
+        foreign = origin is not None and origin.partition("://")[2] != headers.get("Host", "")
         if foreign or site not in (None, "same-origin", "none"):
             raise Refused(403, "this came from a page of another site")
 

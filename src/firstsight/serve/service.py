@@ -11,7 +11,8 @@ from functools import partial
 from hashlib import sha256
 
 from firstsight.core.assignments import Assignment
-from firstsight.core.errors import Conflict
+from firstsight.core.errors import BadImages, Conflict, ImageError
+from firstsight.data.ahead import or_error
 from firstsight.discoverer import Discoverer, Given, Prepared
 from firstsight.encode.many import group_size
 from firstsight.evidence.mapped import Map
@@ -66,6 +67,9 @@ class Service:
 
     def teach(self, given: Sequence[Upload], labels: Sequence[str], by: str | None) -> list[Assignment]:
         """Add labelled images to known or new categories, all or none."""
+        tried = map(or_error(self._counting.prepare), given)
+        if bad := [each for each in tried if isinstance(each, ImageError)]:
+            raise BadImages(bad)
         for each in given:
             self._keep(each)
         return self._counting.teach(given, labels, by)

@@ -6,35 +6,38 @@ import logging
 from pathlib import Path
 from threading import Event
 
-from firstsight.core.errors import FirstsightError
+from firstsight.core.errors import ImageError
 from firstsight.data.watching import watched
 from firstsight.serve.service import Service
-from firstsight.serve.worker import Answer, Busy
+from firstsight.serve.worker import Busy
 
 log = logging.getLogger(__name__)
 
 GROUP = 32  # images sent at a time
+AGAIN = 5.0  # seconds after which it is tried again
 
 
 def watch(service: Service, folder: Path, over: Event) -> None:
     """Until it is over: answer the files there are, and those that come."""
     for paths in watched(folder, over.wait):
         for start in range(0, len(paths), GROUP):
-            if over.is_set():
-                return
-            for answer in _accepted(service, paths[start : start + GROUP], over):
-                try:
-                    answer.result()
-                except FirstsightError as error:
-                    log.warning("skipped: %s", error.what)
+            _answer(service, paths[start : start + GROUP], over)
         if over.is_set():
             return
 
 
-def _accepted(service: Service, paths: list[Path], over: Event) -> list[Answer]:
+def _answer(service: Service, paths: list[Path], over: Event) -> None:
+    """Have files answered; what passes, as a full queue or a full disk, is waited for: none of them counts twice."""
     while not over.is_set():
         try:
-            return service.discover(paths, once=True)
+            for answer in service.discover(paths, once=True):
+                try:
+                    answer.result()
+                except ImageError as error:
+                    log.warning("skipped: %s", error.what)
+            return
         except Busy as busy:  # people come first
             over.wait(busy.seconds)
-    return []
+        except Exception as error:
+            log.warning("%s waits: %s", service.settings.watch, error)
+            over.wait(AGAIN)

@@ -78,6 +78,8 @@ class Worker:
                 raise Busy(f"{self._waiting} images are waiting, and {self.limit} may", 1 + self._waiting // 50)
             self._waiting += len(images)
         jobs = [Job(decide) for _ in images]
+        for job in jobs:
+            job.answer.set_running_or_notify_cancel()  # what is accepted is answered, whoever has gone away
         in_order = _InOrder(jobs, self._encoding.put)
         for i, image in enumerate(images):
             jobs[i].answer.add_done_callback(self._answered)

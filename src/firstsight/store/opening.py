@@ -30,9 +30,9 @@ def is_there(where: Path | str) -> bool:
     """Whether there is such a register, or something that has its name."""
     if not on_server(where):
         return Path(where).exists()
-    from firstsight.store.server import Address, connect, errors, exists
+    _, address = _server(str(where))
+    from firstsight.store.server import connect, errors, exists
 
-    address = Address.of(str(where))
     with errors(address), connect(address) as db:
         return exists(db, address)
 

@@ -12,14 +12,15 @@ import os
 import socket
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import Any, LiteralString
 
-from psycopg import Connection, sql
+from psycopg import Connection, OperationalError, sql
+from psycopg.errors import LockNotAvailable
 
-from firstsight.core.errors import NotFound, ReadOnly
+from firstsight.core.errors import Locked, NotFound, ReadOnly
 from firstsight.core.protocols import Progress, Silent
 from firstsight.store import forget
 from firstsight.store.chained import PAGE, ChainedLog, Line, digest_of, lines_of
@@ -44,7 +45,7 @@ class PostgresLog(ChainedLog):
         self.header: dict[str, Any] = {}
         self._db, self._place = reader, place
         self._listener: Connection[Any] | None = None
-        self._reading = RLock()  # a connection serves one thread at a time
+        self._reading, self._taking = RLock(), RLock()  # a connection serves one thread at a time
         self._take_header(self._one("SELECT value, crc FROM header WHERE key = 'header'"))
 
     @classmethod
@@ -130,14 +131,28 @@ class PostgresLog(ChainedLog):
             with self._to_write() as db:
                 (mark,) = dated([forget.mark_of(left)], self._end(db)[0], None)
                 rewrite(db, *self._without(left, mark))
-        with self._writer.connection() as db:
-            db.execute("VACUUM FULL events")
+        with errors(self.address), self._writer.connection() as db:
+            db.execute("SET lock_timeout = '5s'")
+            try:
+                db.execute("VACUUM FULL events")
+            except LockNotAvailable:
+                raise Locked(
+                    f"{self.name}: the image is forgotten, but others read it, and old bytes stay until then",
+                    "forget the image once more",
+                ) from None
+            finally:
+                db.execute("RESET lock_timeout")
         return mark
 
     @property
     def _writer(self) -> Place:
         if self._place is None:
             raise ReadOnly(f"{self.name} was opened for reading", "open it for writing")
+        if self._place.lost:  # the server was away, or ended it: whoever comes first has it
+            with self._taking:
+                if self._place.lost:
+                    self._place.leave()
+                    self._place = Place(self.address, 0.0, _who(), self._place.said)
         return self._place
 
     @contextmanager
@@ -221,11 +236,14 @@ class PostgresLog(ChainedLog):
 
     def _ask(self, query: LiteralString, values: Any = ()) -> list[Line]:
         with errors(self.address), self._reading:
-            if self._db.broken:  # the server went away, and may be back
-                with suppress(Exception):
-                    self._db.close()
-                self._db = connect(self.address)
-            return self._db.execute(query, values).fetchall()
+            try:
+                return self._db.execute(query, values).fetchall()
+            except OperationalError:
+                if not self._db.broken:
+                    raise
+                self._db.close()
+                self._db = connect(self.address)  # the server went away, and may be back
+                return self._db.execute(query, values).fetchall()
 
 
 def _who() -> str:

@@ -15,12 +15,16 @@ import psycopg
 from psycopg import Connection, sql
 
 from firstsight._version import __version__
-from firstsight.core.errors import BadRequest, Conflict, DiskError, Incompatible, SettingsError, StoreError
+from firstsight.core.errors import BadRequest, Conflict, DiskError, Incompatible, SettingsError, StoreError, Unreachable
 from firstsight.store.chained import COLUMNS, Line
 from firstsight.store.connection import damaged
 from firstsight.store.schema import FORMAT
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,50}")
+PATIENCE: dict[str, Any] = {  # seconds, and milliseconds: a network that is gone is not waited for
+    "connect_timeout": 10, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}  # fmt: skip
 LOCK = 0x46535247  # "FSRG": the first half of the advisory lock of every register
 TABLES = """
 CREATE TABLE header (key TEXT PRIMARY KEY, value TEXT NOT NULL, crc BIGINT NOT NULL, format INTEGER NOT NULL);
@@ -84,7 +88,7 @@ class Address:
 
 def connect(address: Address) -> Connection[Any]:
     """A session in the schema of the register; every statement is a transaction unless one is begun."""
-    db = psycopg.connect(address.conninfo, autocommit=True, connect_timeout=10, application_name="firstsight")
+    db = psycopg.connect(address.conninfo, autocommit=True, application_name="firstsight", **PATIENCE)
     db.execute("SELECT set_config('search_path', %s, false)", (address.register,))
     return db
 
@@ -141,7 +145,7 @@ def errors(address: Address) -> Iterator[None]:
             "go on when it can be: everything acknowledged so far is there",
         ) from None
     except psycopg.OperationalError as error:
-        raise StoreError(
+        raise Unreachable(
             f"{address} cannot be reached: {_line(error)}",
             "see that the server runs and the address is right; everything acknowledged so far is there",
         ) from None

@@ -183,6 +183,10 @@ class Store(Editing):
         """The images that were sent to it, in a folder beside it."""
         return self._log.pictures
 
+    def reachable(self) -> None:
+        """An error where the log cannot be asked now, as one on a server that is away."""
+        self._log.last()
+
     @property
     def register(self) -> Register:
         """The register as of the last event, to be asked and not to be changed."""
@@ -264,9 +268,10 @@ class Store(Editing):
             if self._log.writable:
                 for content in unshared(self.view(), to_forget(self._log, images)):
                     self.pictures.remove(content)
-            mark = self._log.forget(images)
-            self.refresh()
-            return mark
+            try:
+                return self._log.forget(images)
+            finally:  # it may be done though old bytes could not be cleared
+                self.refresh()
 
     # ------------------------------------------------------------------ keeping
 

@@ -35,6 +35,7 @@ from firstsight.store.events import (
 )
 from firstsight.store.finding import category_or_none
 from firstsight.store.holdings import AWAY, PLACED, SETTLED
+from firstsight.store.pictures import UPLOAD
 from firstsight.store.view import View
 
 
@@ -208,6 +209,8 @@ def _from_file(view: View, name: str, empty: bool = False) -> list[int]:
     if len(set(here.values())) > 1:
         shown = ", ".join(f"{number} ({source})" for number, source in list(here.items())[:5])
         raise Conflict(f"{name} may be any of {len(here)} images: {shown}", "say more of the path, or a number")
+    if name.startswith(UPLOAD) and len({view.seen(number).content for number in here}) > 1:
+        raise Conflict(f"{len(here)} images were sent as {name}", "say which, by number")
     return list(here)
 
 

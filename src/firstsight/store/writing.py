@@ -22,34 +22,43 @@ EVERY = 0.2  # seconds between two tries
 class Place:
     """Taken when this is made, or an error that says who has it; `leave` it for the next."""
 
-    def __init__(self, address: Address, wait: float, holder: str) -> None:
-        self.address = address
+    def __init__(self, address: Address, wait: float, holder: str, said: str = "") -> None:
+        self.address, self.said = address, said  # what others are told of where to find whoever writes
         self._turn = RLock()
         self._over = Event()
-        self._db = connect(address)
+        self._gone = False
+        self._db, self._sign = connect(address), connect(address)  # a long write gives signs of life, too
         try:
             self._take(wait)
             found = self._db.execute(
-                "UPDATE writer SET term = term + 1, holder = %s, address = '', seen = now() RETURNING term", (holder,)
+                "UPDATE writer SET term = term + 1, holder = %s, address = %s, seen = now() RETURNING term",
+                (holder, said),
             ).fetchone()
             assert found is not None
             self.term = int(found[0])
         except BaseException:
             self._db.close()
+            self._sign.close()
             raise
         self._signs = Thread(target=self._show, name="signs of life", daemon=True)
         self._signs.start()
 
     def say(self, address: str) -> None:
         """Tell others where whoever writes can be reached."""
+        self.said = address
         with self.connection() as db:
             db.execute("UPDATE writer SET address = %s WHERE term = %s", (address, self.term))
+
+    @property
+    def lost(self) -> bool:
+        """Whether the session that held the lock has ended, or another writes by now."""
+        return self._gone or self._db.broken or self._db.closed
 
     @contextmanager
     def connection(self) -> Iterator[Connection[Any]]:
         """The session that holds the lock; one thread at a time."""
         with self._turn:
-            if self._db.broken or self._db.closed:
+            if self.lost:
                 raise self._lost()
             yield self._db
 
@@ -57,6 +66,7 @@ class Place:
         """Inside a transaction: this is the writer still, and stays it until the transaction ends."""
         found = db.execute("SELECT term FROM writer FOR SHARE").fetchone()
         if found != (self.term,):
+            self._gone = True
             raise self._lost()
 
     def leave(self) -> None:
@@ -65,6 +75,7 @@ class Place:
             self._db.execute("UPDATE writer SET seen = 'epoch', address = '' WHERE term = %s", (self.term,))
         self._db.close()
         self._signs.join()
+        self._sign.close()
 
     def _take(self, wait: float) -> None:
         until = time.monotonic() + wait
@@ -106,7 +117,6 @@ class Place:
         )
 
     def _show(self) -> None:
-        while not self._over.wait(SIGNS):
-            with self._turn, suppress(psycopg.Error):
-                if not self._db.closed:
-                    self._db.execute("UPDATE writer SET seen = now() WHERE term = %s", (self.term,))
+        while not self._over.wait(SIGNS) and not self._sign.broken:
+            with suppress(psycopg.Error):
+                self._sign.execute("UPDATE writer SET seen = now() WHERE term = %s", (self.term,))

@@ -30,6 +30,7 @@ def ready(service: TheService) -> Ready:
     waiting = service.worker.waiting
     if waiting >= service.settings.queue:
         raise Busy(f"{waiting} images are waiting")
+    service.store.reachable()
     return Ready(events=service.view().last, waiting=waiting)
 
 
