@@ -16,8 +16,10 @@ from PIL import Image
 from served import asked, jpeg, running, sent
 
 from firstsight.cli.categories import app as commands
+from firstsight.core.errors import Conflict
 from firstsight.model.model import Model
 from firstsight.serve.service import Service
+from firstsight.serve.uploads import Upload
 from firstsight.store.store import Store
 
 # verbs of `firstsight categories`, and the operations that do the same; several where a flag makes it another
@@ -344,3 +346,27 @@ def test_what_is_not_there_is_a_problem_too(client: TestClient, path: str) -> No
     response = client.get(path)
     assert response.status_code in (404, 422)
     assert response.headers["Content-Type"] == "application/problem+json"
+
+
+def test_a_key_is_for_one_image_though_two_come_with_it_at_once(filled: TestClient) -> None:
+    """Whichever is recorded first has it; the other is refused, and not answered with what it is not."""
+    service: Service = filled.app.state.service  # type: ignore[attr-defined]
+    before = len(service.view().images())
+    sent = [Upload(f"{colour}.jpg", jpeg(colour, 7)) for colour in ("white", "blue", "white", "red")]
+    coming = [service.discover([each], key="night 4")[0] for each in sent]
+    errors = [each.exception(60) for each in coming]
+    good = [each for each, error in zip(sent, errors, strict=True) if error is None]
+    assert {type(each) for each in errors} <= {type(None), Conflict}
+    assert len({each.content for each in good}) == 1
+    assert len(service.view().images()) == before + 1
+
+
+def test_an_empty_file_is_told_in_its_place(filled: TestClient) -> None:
+    files = [("images", ("a.jpg", jpeg("white", 5))), ("images", ("empty.jpg", b""))]
+    one, other = said(filled.post("/api/discover", files=files))["answers"]
+    assert one["answer"]["category"]
+    assert (other["answer"], other["problem"]["status"]) == (None, 422)
+
+
+def test_a_bad_origin_is_refused_without_a_fault(filled: TestClient) -> None:
+    assert filled.post("/api/undo", json={}, headers={"Origin": "http://["}).status_code == 403

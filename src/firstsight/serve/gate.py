@@ -63,7 +63,7 @@ class Gate:
         """How large a body may be: images in a form, one image or an array, or what people say."""
         if path not in IMAGES:
             return SAID
-        form = headers.get("Content-Type", "").startswith("multipart/form-data")
+        form = headers.get("Content-Type", "").lower().startswith("multipart/form-data")
         return self.settings.largest_request if form else self.settings.largest_image
 
     def _limited(self, receive: Receive, limit: int) -> Receive:

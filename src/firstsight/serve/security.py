@@ -19,7 +19,6 @@ from urllib.parse import quote
 from starlette.datastructures import Headers
 
 from firstsight.core.errors import SettingsError
-from firstsight.core.files import disk_errors
 from firstsight.serve.problems import Refused
 from firstsight.serve.settings import ServeSettings
 
@@ -67,8 +66,10 @@ class Token:
 
 def read_tokens(path: Path) -> list[Token]:
     """The tokens of a file, one a line: a name, `read` or `edit`, and the token."""
-    with disk_errors(path):
+    try:
         lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"--tokens {path} cannot be read: {error}", "name a file of tokens") from None
     found: list[Token] = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -175,5 +176,5 @@ class Guard:
 
     def _from_page(self, headers: Headers, cookie: str | None) -> bool:
         """Whether a browser sent it, which adds what its user is known by to whatever page asks."""
-        by_token = headers.get("Authorization", "") != "" and self.tokens
+        by_token = headers.get("Authorization", "").lower().startswith("bearer ") and self.tokens
         return not by_token and (cookie is not None or "Origin" in headers or "Sec-Fetch-Site" in headers)

@@ -37,6 +37,7 @@ class Service:
         self.listening = 0  # streams of events there are
         self._counting = Discoverer(model, store=store, metadata=settings.metadata)
         self._recognising = Discoverer(model, store=store, metadata=settings.metadata, once=True)
+        self._deciding = {each: partial(self._decided, each) for each in (self._counting, self._recognising)}
         self.worker = Worker(self._counting.encode, group_size(model), settings.queue)
 
     def view(self) -> View:
@@ -63,7 +64,7 @@ class Service:
         discoverer = self._recognising if once else self._counting
         keys = [sha256(f"{key}/{i}".encode()).hexdigest() if key else "" for i in range(len(given))]
         prepare = [partial(self._prepared, discoverer, each) for each in keys]
-        return self._watched(self.worker.submit(given, prepare, discoverer.decide))
+        return self._watched(self.worker.submit(given, prepare, self._deciding[discoverer]))
 
     def teach(self, given: Sequence[Upload], labels: Sequence[str], by: str | None) -> list[Assignment]:
         """Add labelled images to known or new categories, all or none."""
@@ -76,12 +77,36 @@ class Service:
 
     def _prepared(self, discoverer: Discoverer, key: str, given: Given) -> Prepared:
         prepared = discoverer.prepare(given)._replace(key=key)
-        before = self.view().keyed(key)
-        if before is not None and self.view().assigned(before).content not in (prepared.content, b""):
-            raise Conflict("this idempotency key came with another image before", "use a key for one request only")
+        self._check_key(prepared, {})
         if isinstance(given, Upload):
             self._keep(given)
         return prepared
+
+    def _decided(self, discoverer: Discoverer, group: list[Prepared]) -> list[Assignment | Conflict]:
+        """Answers of the one thread that records, which alone knows what came with a key by then."""
+        came: dict[str, bytes] = {}
+        answers: list[Assignment | Conflict | None] = []
+        for each in group:
+            try:
+                self._check_key(each, came)
+                answers.append(None)
+            except Conflict as conflict:
+                answers.append(conflict)
+        good = [each for each, conflict in zip(group, answers, strict=True) if conflict is None]
+        decided = iter(discoverer.decide(good) if good else ())
+        return [next(decided) if each is None else each for each in answers]
+
+    def _check_key(self, prepared: Prepared, came: dict[str, bytes]) -> None:
+        """Conflict where another image came with this key before."""
+        if not prepared.key:
+            return
+        before = self.view().keyed(prepared.key)
+        content = came.setdefault(prepared.key, prepared.content) if before is None else self._content(before)
+        if content not in (prepared.content, b""):
+            raise Conflict("this idempotency key came with another image before", "use a key for one request only")
+
+    def _content(self, image: int) -> bytes:
+        return self.view().assigned(image).content
 
     def _keep(self, given: Upload) -> None:
         """The picture as it came, before anything is said of it."""

@@ -24,7 +24,7 @@ from firstsight.discoverer import Given, Prepared, PreparedOrError
 Answer: TypeAlias = "Future[Assignment]"
 Prepare: TypeAlias = Callable[[Given], Prepared]
 Encode: TypeAlias = Callable[[Sequence[PreparedOrError]], list[PreparedOrError]]
-Decide: TypeAlias = Callable[[list[Prepared]], Sequence[Assignment]]
+Decide: TypeAlias = Callable[[list[Prepared]], Sequence[Assignment | FirstsightError]]
 
 READERS = 2  # a core: as many wait for the disk to keep a picture as decode one
 
@@ -113,7 +113,10 @@ class Worker:
                 with _told(some):
                     answers = some[0].decide([job.prepared for job in some if job.prepared is not None])
                     for job, answer in zip(some, answers, strict=True):
-                        job.answer.set_result(answer)
+                        if isinstance(answer, FirstsightError):
+                            job.answer.set_exception(answer)
+                        else:
+                            job.answer.set_result(answer)
 
 
 class _InOrder:

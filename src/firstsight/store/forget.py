@@ -73,8 +73,8 @@ def scrub(db: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def mark_of(images: Sequence[Recorded]) -> Forgotten:
-    return Forgotten(tuple(each.number for each in images))
+def mark_of(images: Sequence[Recorded], by: str) -> Forgotten:
+    return Forgotten(tuple(each.number for each in images), by=by)
 
 
 def left(images: Sequence[Recorded]) -> list[Recorded]:

@@ -93,7 +93,7 @@ class Log(Protocol):
         """The image that came with this key; None where none did, or it was forgotten."""
         ...
 
-    def forget(self, images: Sequence[int]) -> Recorded | None:
+    def forget(self, images: Sequence[int], by: str) -> Recorded | None:
         """Remove what tells of images for good, and append a mark; none where all were forgotten already."""
         ...
 

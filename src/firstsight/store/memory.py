@@ -68,7 +68,7 @@ class MemoryLog:
     def keyed(self, key: str) -> int | None:
         return self._keys.get(key)
 
-    def forget(self, images: Sequence[int]) -> Recorded | None:
+    def forget(self, images: Sequence[int], by: str) -> Recorded | None:
         with self._turn:
             left = forget.left(forget.to_forget(self, images))
             for each in left:
@@ -81,7 +81,7 @@ class MemoryLog:
                 if isinstance(each.event, Relocated):
                     self._events[at] = replace(each, event=forget.without_places(each.event, gone))
             self._snapshot = None
-            return self.append([forget.mark_of(left)], self.last())[0] if left else None
+            return self.append([forget.mark_of(left, by)], self.last())[0] if left else None
 
     def encoder(self, description: Mapping[str, Any]) -> int:
         with self._turn:

@@ -120,7 +120,7 @@ class PostgresLog(ChainedLog):
             db.execute("DELETE FROM snapshots")
             db.execute("INSERT INTO snapshots VALUES (%s, %s, %s, %s)", entry)
 
-    def forget(self, images: Sequence[int]) -> Recorded | None:
+    def forget(self, images: Sequence[int], by: str) -> Recorded | None:
         """Remove what tells of images for good, and leave a mark; none where all were forgotten already.
 
         The table is written anew without what was deleted. What the server keeps elsewhere, as its log of writes and
@@ -129,7 +129,7 @@ class PostgresLog(ChainedLog):
         left, mark = forget.left(forget.to_forget(self, images)), None
         if left:
             with self._to_write() as db:
-                (mark,) = dated([forget.mark_of(left)], self._end(db)[0], None)
+                (mark,) = dated([forget.mark_of(left, by)], self._end(db)[0], None)
                 rewrite(db, *self._without(left, mark))
         with errors(self.address), self._writer.connection() as db:
             db.execute("SET lock_timeout = '5s'")

@@ -154,7 +154,7 @@ class SqliteLog(ChainedLog):
             db.execute("DELETE FROM snapshots")
             db.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", entry)
 
-    def forget(self, images: Sequence[int]) -> Recorded | None:
+    def forget(self, images: Sequence[int], by: str) -> Recorded | None:
         """Remove what tells of images for good, and leave a mark; none where all were forgotten already."""
         found = forget.to_forget(self, images)
         left, mark = forget.left(found), None
@@ -162,7 +162,7 @@ class SqliteLog(ChainedLog):
             if left:
                 with self._to_write() as db:
                     db.execute("PRAGMA secure_delete = ON")
-                    (mark,) = dated([forget.mark_of(left)], self._end(db)[0], None)
+                    (mark,) = dated([forget.mark_of(left, by)], self._end(db)[0], None)
                     schema.rewrite(db, *self._without(left, mark))
             if self._writer is None:
                 raise ReadOnly(f"{self.path} was opened for reading", "open it for writing")

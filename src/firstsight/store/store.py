@@ -24,7 +24,7 @@ from firstsight.core.threads import one_thread
 from firstsight.register.kinds import of_header
 from firstsight.register.numbers import from_json
 from firstsight.store import snapshot
-from firstsight.store.authors import By
+from firstsight.store.authors import By, author
 from firstsight.store.catalogue import Catalogue
 from firstsight.store.connection import Sync, beside, damaged, sound
 from firstsight.store.copying import copy_events
@@ -258,7 +258,7 @@ class Store(Editing):
         with self._turn, one_thread():
             return self._commit(edit, by=by)
 
-    def forget(self, images: Sequence[int]) -> Recorded | None:
+    def forget(self, images: Sequence[int], by: By = None) -> Recorded | None:
         """Remove where images came from, their content, time, place and camera, for good; the mark that is left.
 
         It cannot be undone. What the encoder made of them stays, and so do the categories. None where that was done.
@@ -269,7 +269,7 @@ class Store(Editing):
                 for content in unshared(self.view(), to_forget(self._log, images)):
                     self.pictures.remove(content)
             try:
-                return self._log.forget(images)
+                return self._log.forget(images, str(author(by)))
             finally:  # it may be done though old bytes could not be cleared
                 self.refresh()
 

@@ -91,8 +91,10 @@ def _own(key: str, by: str | None) -> str:
 
 async def _images(request: Request, service: Service, name: str | None) -> tuple[list[Upload], bool]:
     """The images of a request, and whether it is one without a form."""
-    if not request.headers.get("Content-Type", "").startswith("multipart/form-data"):
-        return [upload(service, name, await request.body())], True
+    if not request.headers.get("Content-Type", "").lower().startswith("multipart/form-data"):
+        if not (content := await request.body()):
+            raise BadRequest("there is no image", "send one as the body, or several as a form's field images")
+        return [upload(service, name, content)], True
     return (await form_images(request, service))[0], False
 
 
@@ -118,8 +120,6 @@ async def form_images(request: Request, service: Service, labelled: bool = False
 def upload(service: Service, name: str | None, content: bytes) -> Upload:
     """An image as it came, within the limits."""
     largest = service.settings.largest_image
-    if not content:
-        raise BadRequest("there is no image", "send one as the body, or several as a form's field images")
     if len(content) > largest:
         raise Refused(413, f"{plain(name)} has {len(content):,} bytes; an image may have {largest:,}")
     return Upload(plain(name), content)
@@ -129,7 +129,7 @@ async def _features(request: Request, service: Service) -> Sequence[Given]:
     content = await request.body()
     if len(content) > service.settings.largest_image:
         raise Refused(413, f"features may have {service.settings.largest_image:,} bytes", "send fewer at a time")
-    json = request.headers.get("Content-Type", "").startswith("application/json")
+    json = request.headers.get("Content-Type", "").lower().startswith("application/json")
     found = await asyncio.to_thread(features_of if json else features_from, content)
     if not 0 < len(found) <= service.settings.images_a_request:
         raise BadRequest(f"there are {len(found)} features", f"send 1 to {service.settings.images_a_request} at a time")

@@ -97,7 +97,7 @@ def discard(body: SomeImages, service: TheService, by: Editor) -> Edited:
 @router.post("/images/forget", operation_id="forget")
 def forget(body: SomeImages, service: TheService, by: Editor) -> Edited:
     """Remove for good where images came from, their content, time, place and camera; it cannot be undone."""
-    mark = service.store.forget(numbers(service, body))
+    mark = service.store.forget(numbers(service, body), by)
     return edited(service, [] if mark is None else [mark])
 
 

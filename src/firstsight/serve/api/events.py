@@ -33,6 +33,7 @@ async def events(
     if service.listening >= service.settings.listeners:
         raise Busy(f"{service.listening} listen already", 10)
     start = last if last is not None else after if after is not None else service.view().last
+    start = min(start, service.view().last)  # a register that was restored may have fewer
     return StreamingResponse(_told(request, service, start), media_type="text/event-stream")
 
 
