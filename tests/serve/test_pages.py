@@ -272,3 +272,15 @@ def test_growth_is_drawn_over_time(full: TestClient) -> None:
     charts = [each["aria-label"] for each in read(full, "/overview").all("svg", "chart")]
     assert charts[0].startswith("Categories found so far: 3 by the end")
     assert charts[1] == "Images that arrived over time, 8 in all, 7 of them in discovered categories"
+
+
+@pytest.mark.parametrize("address", ["/images/abc", "/images/0", "/categories?page=x", "/?before=x"])
+def test_an_address_that_is_none_is_told_in_words(client: TestClient, address: str) -> None:
+    response = client.get(address)
+    assert response.headers["Content-Type"].startswith("text/html")
+    assert response.status_code in (200, 404)
+    assert '{"title"' not in response.text
+
+
+def test_a_monitor_may_ask_for_the_head_alone(client: TestClient) -> None:
+    assert client.head("/health").status_code == 200

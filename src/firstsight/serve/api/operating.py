@@ -18,6 +18,7 @@ class Ready(BaseModel):
     waiting: int
 
 
+@router.head("/health", include_in_schema=False)
 @router.get("/health", operation_id="health")
 def health() -> dict[str, str]:
     """The process is there."""

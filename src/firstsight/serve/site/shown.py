@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from markupsafe import Markup
 
 from firstsight.core.errors import FirstsightError
 from firstsight.pages.render import render
-from firstsight.serve.problems import problem
+from firstsight.serve.problems import Refused, problem
 from firstsight.serve.routes import the_caller, the_service
 from firstsight.serve.security import Caller
 from firstsight.serve.service import Service
@@ -73,8 +74,9 @@ class PageRoute(APIRoute):
         async def page(request: Request) -> Response:
             try:
                 return await handler(request)
-            except FirstsightError as error:
-                said = problem(error)
+            except (FirstsightError, RequestValidationError) as error:
+                ours = isinstance(error, FirstsightError)
+                said = problem(error if ours else Refused(404, "there is no such page", "start from the stream"))
                 status = int(said["status"])
                 if request.url.path.startswith("/parts/"):
                     return the_site(request).part("problem_part", said=said)
