@@ -1,6 +1,6 @@
 """PHE on small support sets: what a last batch of two images does, without a look at a query stream.
 
-    python reproductions/phe_small.py cub=cub.tar scars=cars.tar pets=pets.tar --out phe_small.jsonl
+    python reproductions/phe_small.py cub cub.tar --out phe_small.jsonl
 
 642 images of some known categories teach, which is five batches of 128 and two images more. Others of the same
 categories arrive: how many get their name is printed, beside how many centres no other category shares. `before` has
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,8 @@ from firstsight.train.fit import fit_images
 from firstsight.train.pixels import PixelCache
 
 CATEGORIES = {"cub": 50, "scars": 41, "pets": 19}
-TAUGHT = 642
-SEEDS = (0, 1)
 FORMS = {"before": (0.0, False), "repair": (0.0, True), "after": (batches.LEAST, True)}  # least last batch, repaired
-TRIED = [(TAUGHT, "before"), (TAUGHT, "repair"), (TAUGHT, "after"), (TAUGHT - 2, "before")]
+TRIED = [(0, "before"), (0, "repair"), (0, "after"), (-2, "before")]  # images more or less, form
 
 
 def part_of(data: LabelledImages, own: NDArray[np.int64], categories: NDArray[np.int64]) -> LabelledImages:
@@ -45,10 +44,10 @@ def part_of(data: LabelledImages, own: NDArray[np.int64], categories: NDArray[np
     )
 
 
-def tried(taught: LabelledImages, arriving: LabelledImages, form: str, seed: int, device: str) -> dict[str, Any]:
+def tried(taught: LabelledImages, arriving: LabelledImages, form: str, device: str, **more: Any) -> dict[str, Any]:
     """Train, and let the images that were kept back arrive."""
     batches.LEAST, repair = FORMS[form]
-    chosen = settings("phe", backbone="efficientnet-lite2", cache_trunk=16, seed=seed, repair=repair)
+    chosen = settings("phe", backbone="efficientnet-lite2", repair=repair, **more)
     model = fit_images(taught, chosen, device, Silent())
     encoder, register = model.image_encoder, model.decision.register()
     pixels = PixelCache(arriving.images, encoder.preprocess, Silent())
@@ -65,24 +64,30 @@ def tried(taught: LabelledImages, arriving: LabelledImages, form: str, seed: int
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="+", help="NAME=PATH")
+    parser.add_argument("data", choices=CATEGORIES)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("--taught", type=int, default=642, help="support images")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=200)
+    parser.add_argument("--cache-trunk", type=int, default=16)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--device", default="auto")
     options = parser.parse_args()
-    for name, _, root in (each.partition("=") for each in options.sets):
-        of, images = open_data(name, Path(root))
-        support, _ = split_of(of, images).apply(images)
-        generator, labels = np.random.default_rng(0), np.asarray(support.labels)
-        categories = np.sort(generator.permutation(len(support.categories))[: CATEGORIES[name]])
-        own = generator.permutation(np.flatnonzero(np.isin(labels, categories)))
-        arriving = part_of(support, own[TAUGHT:], categories)
-        for count, form in TRIED:
-            for seed in SEEDS:
-                found = tried(part_of(support, own[:count], categories), arriving, form, seed, options.device)
-                about = {"data": name, "images": count, "categories": len(categories), "what": form, "seed": seed}
-                with options.out.open("a") as file:
-                    file.write(json.dumps(about | found) + "\n")
-                print(name, count, form, seed, f"{found['alone']} alone, {found['by_name']:.0%} by name", flush=True)
+    name, more = options.data, {"epochs": options.epochs, "cache_trunk": options.cache_trunk}
+    of, images = open_data(name, options.root)
+    support, _ = split_of(of, images).apply(images)
+    generator, labels = np.random.default_rng(0), np.asarray(support.labels)
+    categories = np.sort(generator.permutation(len(support.categories))[: CATEGORIES[name]])
+    own = generator.permutation(np.flatnonzero(np.isin(labels, categories)))
+    arriving = part_of(support, own[options.taught :], categories)
+    for (less, form), seed in product(TRIED, range(options.seeds)):
+        count = options.taught + less
+        taught = part_of(support, own[:count], categories)
+        found = tried(taught, arriving, form, options.device, seed=seed, **more)
+        about = {"data": name, "images": count, "categories": len(categories), "what": form, "seed": seed}
+        with options.out.open("a") as file:
+            file.write(json.dumps(about | found) + "\n")
+        print(name, count, form, seed, f"{found['alone']} alone, {found['by_name']:.0%} by name", flush=True)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,12 @@ TOO_LARGE = {
     "python benchmarks/map.py": (("--images", "60"), ("--categories", "6")),
     "python benchmarks/service.py": (("--images", "12"), ("--rounds", "1")),
     "python benchmarks/store.py": (("--images", "200"),),
+    "python reproductions/phe_small.py": (
+        ("--taught", "10"),
+        ("--seeds", "1"),
+        ("--epochs", "1"),
+        ("--cache-trunk", "1"),
+    ),
     "python reproductions/tune.py": (("--folds", "1"), ("--common", "epochs=1 hash_hidden=64")),
 }
 
