@@ -26,6 +26,8 @@ from firstsight.methods.catalogue import method as method_of
 from firstsight.model import assemble
 from firstsight.register.statistics import Spread, StatisticsRegister
 from firstsight.reproduce import runs, task
+from firstsight.serve.app import create_app
+from firstsight.serve.service import Service
 from firstsight.store.store import Arrival, Store
 from swatches import COLOURS, write_swatches
 
@@ -132,3 +134,10 @@ def make_small(monkeypatch: pytest.MonkeyPatch, tiny: dict[str, Any]) -> None:
         monkeypatch.setitem(benchmarks.BENCHMARKS, name, few)
     for name, value in {"SPECIES": 8, "SUPPORT": 3, "STREAM": 2}.items():
         monkeypatch.setattr(demo, name, value)
+    monkeypatch.setattr("firstsight.serve.run.run", _for_a_moment)
+
+
+def _for_a_moment(service: Service, *_: Any) -> None:
+    """What serves until it is interrupted is made, and ends."""
+    create_app(service)
+    service.close()
