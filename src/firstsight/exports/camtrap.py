@@ -66,11 +66,6 @@ def fill_package(view: View, folder: Path, options: Options) -> tuple[int, list[
     sources = {each.image.source for each in every}  # a frame may have been looked at again, and not be empty then
     every += [each for each in empty_frames(view, options) if each.image.source not in sources]
     timed = [each for each in every if moment(each.image.taken) is not None]
-    if not timed:
-        raise DataError(
-            f"Camtrap DP needs to know when images were taken, and none of {len(every)} says it",
-            "export another format, such as csv",
-        )
     deployments = _deployments(timed)
     lines = [each.as_line() for each in deployments]
     if nowhere := [d.folder for d, line in zip(deployments, lines, strict=True) if line["latitude"] is None]:
