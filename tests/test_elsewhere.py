@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-WITHOUT_NUMBERS = ("data", "docs", "store", "pages", "test_elsewhere.py", "test_installed.py", "test_project.py")
+WITHOUT_NUMBERS = (
+    "data", "docs", "pages", "scale", "serve", "store", "test_elsewhere.py", "test_installed.py", "test_project.py",
+)  # fmt: skip
 AVX2 = {
     "ATEN_CPU_CAPABILITY": "avx2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
