@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -244,6 +245,13 @@ def test_answers_that_cannot_be_delivered(
     assert result.returncode == code
     assert message in result.stderr
     assert (result.stderr == "") == (message == "")
+
+
+def test_a_reader_or_helper_that_goes_away_never_ends_the_process() -> None:
+    """A signal of its own for a closed pipe would kill a service whose client hangs up."""
+    before = signal.getsignal(signal.SIGPIPE)
+    assert firstsight("methods").returncode == 0
+    assert signal.getsignal(signal.SIGPIPE) == before == signal.SIG_IGN
 
 
 def test_odd_names_stay_on_their_line(fitted: tuple[Path, str], moths: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 from typing import Annotated
 
@@ -80,8 +79,6 @@ app.add_typer(categories, name="categories")
 
 def run() -> None:
     """The entry point: the app, with every way it can end."""
-    if hasattr(signal, "SIGPIPE"):  # when the reader of our answers goes away, end quietly as other tools do
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.environ["PYTHONSAFEPATH"] = "1"  # nor do processes we start look for modules in the working directory
     try:
         app(prog_name="firstsight")
