@@ -39,11 +39,13 @@ TOO_LARGE = {
     "firstsight benchmark": (("--seeds", "1"), ("--orders", "2")),
     "firstsight reproduce": (("--seeds", "1"), ("--orders", "2")),
     "python benchmarks/answering.py": (("--images", "24"), ("--seconds", "0.01")),
+    "python benchmarks/bulk.py": (("--images", "4"), ("--part", "2"), ("--rounds", "1"), ("--workers", "1")),
     "python benchmarks/calibrating.py": (("--categories", "4"), ("--images", "4"), ("--width", "16")),
     "python benchmarks/cores.py": (("--images", "2"), ("--methods", "phe"), ("--jobs", "1")),
     "python benchmarks/deciding.py": (("--categories", "10,20"), ("--images", "5")),
     "python benchmarks/map.py": (("--images", "60"), ("--categories", "6")),
     "python benchmarks/service.py": (("--images", "12"), ("--rounds", "1")),
+    "python benchmarks/stages.py": (("--images", "2"),),
     "python benchmarks/store.py": (("--images", "200"),),
     "python reproductions/phe_small.py": (
         ("--taught", "10"),
@@ -51,6 +53,7 @@ TOO_LARGE = {
         ("--epochs", "1"),
         ("--cache-trunk", "1"),
     ),
+    "python reproductions/sharding.py": (("--categories", "40"), ("--images", "20"), ("--shards", "2")),
     "python reproductions/tune.py": (("--folds", "1"), ("--common", "epochs=1 hash_hidden=64")),
 }
 

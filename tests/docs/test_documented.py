@@ -78,6 +78,8 @@ FEWER: dict[str, dict[str, Any]] = {
         "run": lambda *command, threads: app([*map(str, command)], standalone_mode=False),
         "_cpu_seconds": time.process_time,
     },
+    "benchmarks/bulk.py": {"encode_by_ray": lambda *_, **__: 0, "ray": SimpleNamespace(shutdown=lambda: None)},
+    "benchmarks/stages.py": {"SIDES": (300, 400), "SIZES": (5, 10)},
     "benchmarks/register.py": {"CATEGORIES": (10, 20), "CODES": 100, "STREAM": 100, "TRUE": 10},
     "benchmarks/store.py": {"CATEGORIES": 5},
     "reproductions/ablate.py": {"REPEATS": 1},
