@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp, isfinite, isnan, log
+from functools import partial
+from math import exp, inf, isfinite, isnan, log
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,9 +24,11 @@ from firstsight.core.rehearsed import Rehearsed
 from firstsight.register.additive import AdditiveRegister
 from firstsight.register.exact import Steps
 from firstsight.register.halves import two_means
-from firstsight.register.learning import Floats, posterior
+from firstsight.register.learning import Floats, Look, posterior
 from firstsight.register.number import NumberModel
 from firstsight.register.numbers import as_json, as_text, from_json, from_text
+from firstsight.register.precisions import Precisions
+from firstsight.register.shortlist import Shortlist
 from firstsight.register.stack import Stack
 
 Places: TypeAlias = NDArray[np.intp]
@@ -34,6 +37,8 @@ BLOCK = 512  # categories compared with all others at once
 PAGE = 1024  # features asked about at once
 ENOUGH = 16.0  # features a category learns from, before it knows what it is
 SURE = 1e-9  # no answer is surer, one way or the other
+MANY = 10_000  # categories from which only those that can matter to a feature are weighed
+ERROR = 1e-3  # that a confidence may be off by then
 ROOM = 64  # categories there is room for at first; doubled as needed
 
 
@@ -68,6 +73,25 @@ class Spread:
         """How probably an answer of this posterior probability is right, as far as streams like these have told."""
         posterior = min(max(posterior, SURE), 1 - SURE)
         return 1 / (1 + exp(-self.shift - self.slope * log(posterior / (1 - posterior))))
+
+    def reach(self, categories: int, error: float) -> float:
+        """How much farther than the answer categories are that together change its chance by `error` at most.
+
+        With odds a against it the chance is 1 / (1 + exp(-shift) a^slope). Where a grows by e, that falls by
+        exp(-shift) e^slope at most if the slope is up to 1, else by slope exp(-shift / slope) e.
+        """
+        gentle = self.slope <= 1
+        most = (log(error) + self.shift) / self.slope if gentle else log(error / self.slope) + self.shift / self.slope
+        return (log(categories) - most) / self.sharpness
+
+    def shortlist(self, error: float) -> Shortlist:
+        """An empty one, as fine as it takes to tell a chance up to an `error`."""
+        believed = np.full(1, self.trusted)
+        _, variance = self.posterior(believed, np.zeros((1, len(self.within))))
+        shrunk = variance[0] * self.trusted / self.within / (variance[0] + self.within)
+        weight = shrunk * np.sqrt(self.between + self.within / self.trusted)  # how large those of a category are
+        value = np.sqrt(self.within + self.between)
+        return Shortlist(np.sqrt(value / weight), weight * value, 4 * error / (self.slope * self.sharpness))
 
     def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
         """Expectation and variance of the means of categories with so many features (K,) of these sums (K, D)."""
@@ -240,19 +264,24 @@ class StatisticsRegister(AdditiveRegister):
         self._new_offset = 0.5 * np.log(total).sum()
         self._begin_sums(sums)
         self._counts, self._offsets, self._kind = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
-        self._weights, self._kinds = Stack(len(total)), _Kinds(len(total))
+        self._weights, self._kinds = Stack(len(total)), Precisions(len(total))
+        self._shortlist: Shortlist | None = None
         self._make_room(len(counts))
-        if len(counts):
-            self._renew(list(range(len(counts))))
+        for first in range(0, len(counts), PAGE):
+            self._renew(list(range(first, min(first + PAGE, len(counts)))))
 
     def distances(self, feature: Floats) -> Floats:
-        """Log odds of a new category against each: one product of a matrix with the feature.
-
-        Kinds are summed up each for itself: the last digits of a product depend on the order in which they were met.
-        """
+        """Log odds of a new category against each: one product of a matrix with the feature."""
         count, squares = len(self.names), feature * feature
         known = self._weights.product(feature, count) + self._offsets[:count]
-        known -= 0.5 * (self._kinds.precisions * squares).sum(axis=1)[self._kind[:count]]
+        known -= self._kinds.halves(squares)[self._kind[:count]]
+        return np.asarray(self._new(squares) - known)
+
+    def _distances_at(self, feature: Floats, which: Places) -> Floats:
+        """The same to some categories, to the bit."""
+        squares = feature * feature
+        known = self._weights.product_at(feature, which) + self._offsets[which]
+        known -= self._kinds.halves(squares)[self._kind[which]]
         return np.asarray(self._new(squares) - known)
 
     def answer_again(self, features: NDArray[Any]) -> NDArray[np.int32]:
@@ -262,7 +291,7 @@ class StatisticsRegister(AdditiveRegister):
             some = self._checked(features[first : first + PAGE])
             squares = some * some
             known = self._weights.products(some, count) + self._offsets[:count]
-            known -= 0.5 * (squares @ self._kinds.precisions.T)[:, self._kind[:count]]
+            known -= 0.5 * (squares @ self._kinds.lines.T)[:, self._kind[:count]]
             new = self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset
             likely = new - known.max(axis=1) <= self.radius
             again[first : first + PAGE][likely] = known.argmax(axis=1)[likely]
@@ -278,6 +307,44 @@ class StatisticsRegister(AdditiveRegister):
             known = weights[0] @ feature + offset[0] - 0.5 * (precision[0] * squares).sum()
             distances[at] = self._new(squares) - known
         return distances
+
+    def _look(self, feature: Floats, without: str | None = None) -> Look:
+        """Of very many categories only those that can matter are weighed; a runner-up that cannot is none."""
+        if len(self.names) < MANY:
+            return super()._look(feature, without)
+        reach = self.spread.reach(len(self.names), ERROR / 2)
+        look = self._look_near(feature, reach) if without is None else None
+        if look is None:  # nothing less than all distances can tell
+            look = super()._look(feature, without)
+        matters = look.second_distance <= min(look.distance, self.radius) + reach
+        return look if matters else look._replace(second=-1, second_distance=inf)
+
+    def _look_near(self, feature: Floats, reach: float) -> Look | None:
+        """What decides, where rough distances prove it: whatever is left out is beyond reach."""
+        if self._shortlist is None:
+            self._shortlist = self._new_shortlist()
+        squares, sharpness = feature * feature, self.spread.sharpness
+        constants = self._new(squares) + self._kinds.halves(squares)
+        reached = self._shortlist.reached(feature, constants, self.radius, reach)
+        exact = partial(self._distances_at, feature)
+        if reached is None or (found := reached.nearest(exact)) is None or found[1] > reached.within:
+            return None
+        nearest, distance = found
+        self.comparisons += reached.compared
+        at = min(distance, self.radius)
+        reached.leave_out([nearest])
+        odds = exp(sharpness * (at - distance)) + exp(sharpness * (at - self.radius)) + reached.odds(at, sharpness)
+        reached.leave_out(self._answering(self._answer(nearest)))
+        second = reached.nearest(exact)
+        return None if second is None else Look(nearest, second[0], distance, second[1], self.spread.chance(1 / odds))
+
+    def _new_shortlist(self) -> Shortlist:
+        shortlist = self.spread.shortlist(ERROR / 2)
+        there = np.flatnonzero(np.isfinite(self._offsets[: len(self.names)]))
+        for first in range(0, len(there), PAGE):
+            some = there[first : first + PAGE]
+            shortlist.put(some, self._weights.at(some), self._offsets[some], self._kind[some])
+        return shortlist
 
     def _new(self, squares: Floats) -> float:
         return float(self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset)
@@ -306,6 +373,9 @@ class StatisticsRegister(AdditiveRegister):
         self._kind[which] = [self._kinds.of(*each) for each in zip(believed, precision, strict=True)]
         for at, line in zip(which, weights, strict=True):
             self._weights.put(at, line)
+        if self._shortlist is not None:
+            places = np.array(which, dtype=np.intp)
+            self._shortlist.put(places, weights, self._offsets[places], self._kind[places])
 
     def _make_room(self, count: int) -> None:
         self._weights.make_room(count)
@@ -315,25 +385,6 @@ class StatisticsRegister(AdditiveRegister):
             self._counts = np.concatenate([self._counts, np.zeros(more)])
             self._offsets = np.concatenate([self._offsets, np.full(more, -np.inf)])
             self._kind = np.concatenate([self._kind, np.zeros(more, dtype=np.intp)])
-
-
-class _Kinds:
-    """The precisions there are, by how many features' worth a mean is believed: few, however many categories."""
-
-    def __init__(self, width: int) -> None:
-        self.precisions = np.zeros((0, width))
-        self._at: dict[float, int] = {}
-
-    def copy(self) -> _Kinds:
-        other = _Kinds(0)
-        other.precisions, other._at = self.precisions, dict(self._at)
-        return other
-
-    def of(self, believed: float, precision: Floats) -> int:
-        if believed not in self._at:
-            self._at[believed] = len(self._at)
-            self.precisions = np.concatenate([self.precisions, precision[None]])
-        return self._at[believed]
 
 
 def _rehearsed(splitting: Sequence[int]) -> Rehearsed | None:
