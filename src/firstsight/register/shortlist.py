@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from math import inf
+from math import exp, inf
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,6 +29,9 @@ FAR = np.float32(1e30)  # farther than any category that can answer
 UNIT = 2.0**-24  # rounding of one operation in float32, relative
 UP = 1 + 1e-6  # makes a rounded length an upper bound
 CONTENDERS = 256  # categories that are weighed exactly to find the nearest, at most
+LARGEST = 600.0  # exponent that leaves room for a sum
+LOOSE = 1.0  # slack from which rough distances are of no use
+ROUNDED = 1e-4  # more than the terms of a sum are off by, as float32 gives them
 TINY = 1e-30  # more than is lost where numbers are too small to write down
 
 
@@ -55,10 +58,11 @@ class Reached(NamedTuple):
         best = int(distances.argmin())
         return int(near[best]), float(distances[best])
 
-    def odds(self, at: float, sharpness: float) -> float:
-        """Of all that are within reach together, against one at this distance."""
+    def odds(self, at: float, sharpness: float) -> tuple[float, float]:
+        """Of all that are within reach together, against one at this distance: between which numbers they are."""
         terms = np.exp(np.float32(sharpness) * (np.float32(at) - self.rough))
-        return float(terms.sum(dtype=np.float64))
+        odds, off = float(terms.sum(dtype=np.float64)), sharpness * (self.slack + UNIT * abs(at)) + ROUNDED
+        return odds * exp(-min(off, LARGEST)), odds * exp(min(off, LARGEST))
 
     def leave_out(self, which: Sequence[int]) -> None:
         self.rough[[at for at in which if at < len(self.rough)]] = FAR
@@ -67,12 +71,8 @@ class Reached(NamedTuple):
 class Shortlist:
     """Weights, offsets and kinds by position, in tiles that copies share until one changes them."""
 
-    def __init__(self, scale: Floats, tells: Floats, loose: float) -> None:
-        """`scale` makes the values of weights and features as large as each other, `tells` orders dimensions.
-
-        Rough distances that may be off by more than `loose` are of no use.
-        """
-        self._loose = loose
+    def __init__(self, scale: Floats, tells: Floats) -> None:
+        """`scale` makes the values of weights and features as large as each other, `tells` orders dimensions."""
         self._order = np.argsort(-tells, kind="stable")
         self._scale = scale[self._order]
         self._head = min(HEAD, (len(scale) + 1) // 2)
@@ -106,7 +106,7 @@ class Shortlist:
         """
         given = feature[self._order] / self._scale
         slack = self._slack(float(np.linalg.norm(given)), float(np.abs(constants).max()))
-        if not slack <= self._loose:
+        if not slack < LOOSE:
             return None
         x, c = given.astype(np.float32), constants.astype(np.float32)
         head, rest = x[: self._head], x[self._head :]

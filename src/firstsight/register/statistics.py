@@ -84,14 +84,14 @@ class Spread:
         most = (log(error) + self.shift) / self.slope if gentle else log(error / self.slope) + self.shift / self.slope
         return (log(categories) - most) / self.sharpness
 
-    def shortlist(self, error: float) -> Shortlist:
-        """An empty one, as fine as it takes to tell a chance up to an `error`."""
+    def shortlist(self) -> Shortlist:
+        """An empty one, for categories spread like this."""
         believed = np.full(1, self.trusted)
         _, variance = self.posterior(believed, np.zeros((1, len(self.within))))
         shrunk = variance[0] * self.trusted / self.within / (variance[0] + self.within)
         weight = shrunk * np.sqrt(self.between + self.within / self.trusted)  # how large those of a category are
         value = np.sqrt(self.within + self.between)
-        return Shortlist(np.sqrt(value / weight), weight * value, 4 * error / (self.slope * self.sharpness))
+        return Shortlist(np.sqrt(value / weight), weight * value)
 
     def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
         """Expectation and variance of the means of categories with so many features (K,) of these sums (K, D)."""
@@ -333,13 +333,16 @@ class StatisticsRegister(AdditiveRegister):
         self.comparisons += reached.compared
         at = min(distance, self.radius)
         reached.leave_out([nearest])
-        odds = exp(sharpness * (at - distance)) + exp(sharpness * (at - self.radius)) + reached.odds(at, sharpness)
+        odds = exp(sharpness * (at - distance)) + exp(sharpness * (at - self.radius))
+        most, least = (self.spread.chance(1 / (odds + rest)) for rest in reached.odds(at, sharpness))
         reached.leave_out(self._answering(self._answer(nearest)))
         second = reached.nearest(exact)
-        return None if second is None else Look(nearest, second[0], distance, second[1], self.spread.chance(1 / odds))
+        if second is None or most - least > ERROR / 2:
+            return None
+        return Look(nearest, second[0], distance, second[1], (most + least) / 2)
 
     def _new_shortlist(self) -> Shortlist:
-        shortlist = self.spread.shortlist(ERROR / 2)
+        shortlist = self.spread.shortlist()
         there = np.flatnonzero(np.isfinite(self._offsets[: len(self.names)]))
         for first in range(0, len(there), PAGE):
             some = there[first : first + PAGE]
