@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.codes import hamming
-from firstsight.register import statistics
+from firstsight.register import weighing
 from firstsight.register.codes import CodeRegister
 from firstsight.register.shortlist import Shortlist
 from firstsight.register.statistics import Spread, StatisticsRegister
@@ -148,7 +148,7 @@ _distances = StatisticsRegister._distances
 
 @contextmanager
 def weighing_all() -> Iterator[None]:
-    with mock.patch.object(statistics, "MANY", np.inf):
+    with mock.patch.object(weighing, "MANY", np.inf):
         yield
 
 

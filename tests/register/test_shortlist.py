@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment
-from firstsight.register import shortlist, statistics
+from firstsight.core.errors import ModelError
+from firstsight.register import shortlist, weighing
 from firstsight.register.statistics import Spread, StatisticsRegister
 
 WIDTH = 5
@@ -26,7 +28,7 @@ WITHIN = np.array([1.0, 0.3, 2.0, 1.0, 0.5])
 
 @contextmanager
 def many_from(count: int) -> Iterator[None]:
-    with mock.patch.object(statistics, "MANY", count):
+    with mock.patch.object(weighing, "MANY", count):
         yield
 
 
@@ -49,14 +51,14 @@ def check(register: StatisticsRegister, feature: NDArray[Any]) -> Assignment:
         full = register.match(feature)
     with many_from(1):
         near = register.match(feature)
-        reach = register.spread.reach(len(register.names), statistics.ERROR / 2)
+        reach = register.spread.reach(len(register.names), weighing.ERROR / 2)
     assert (near.category, near.distance, near.is_new, near.via) == (
         full.category,
         full.distance,
         full.is_new,
         full.via,
     )
-    assert near.confidence == pytest.approx(full.confidence, abs=statistics.ERROR)
+    assert near.confidence == pytest.approx(full.confidence, abs=weighing.ERROR)
     if full.runner_up is not None and full.runner_up.distance <= min(full.distance or 0, register.radius) + reach:
         assert near.runner_up == full.runner_up
     elif full.category is not None:
@@ -184,6 +186,29 @@ def test_built_again_or_copied_it_answers_to_the_bit_and_goes_its_own_way() -> N
         assert [register.match(feature) for feature in features] == expected
         for feature in features:
             check(copy, feature)
+
+
+@given(st.lists(places, min_size=2, max_size=40), st.sampled_from([0.2, 9.0, 1e4]), st.sampled_from([2, 5, 64]))
+def test_together_features_are_answered_as_one_by_one(values: Any, ratio: float, together: int) -> None:
+    """By products of matrices, whose last digits are others, so a confidence is the same within its error."""
+    features = as_features(values)
+    with many_from(4), mock.patch.object(weighing, "TOGETHER", together):
+        many, one = empty(ratio), empty(ratio)
+        for answer, feature in zip(many.assign_many(features), features, strict=True):
+            expected = one.assign(feature)
+            assert replace(answer, confidence=None) == replace(expected, confidence=None)
+            assert answer.confidence == pytest.approx(expected.confidence, abs=weighing.ERROR)
+    assert many.learned() == one.learned()
+
+
+def test_what_cannot_be_compared_is_refused_when_its_turn_comes() -> None:
+    register, features = grown(9.0)
+    bad = features[:4].copy()
+    bad[2] = np.nan
+    before = register.counts.sum()
+    with many_from(1), pytest.raises(ModelError, match="not a finite number"):
+        register.assign_many(bad)
+    assert register.counts.sum() == before + 2
 
 
 def test_below_ten_thousand_nothing_is_left_out() -> None:

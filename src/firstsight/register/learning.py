@@ -7,7 +7,7 @@ images, models, files or torch. Single-threaded by contract: whoever holds it se
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import exp, inf, isnan
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -197,9 +197,8 @@ class LearningRegister(Naming, ABC):
         category, runner_up, via = (np.full(count, -1, dtype=np.int32) for _ in range(3))
         distance, runner_up_distance, confidence = (np.full(count, np.nan) for _ in range(3))
         created, lesson = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
-        for i, feature in enumerate(np.asarray(features)):
-            given = self._checked(feature)
-            nearest, second, apart, second_apart, sure = self._look(given)
+        for i, (given, look) in enumerate(self._looks(np.asarray(features))):
+            nearest, second, apart, second_apart, sure = look
             if nearest >= 0:
                 distance[i] = apart
             created[i] = nearest < 0 or apart > self.radius
@@ -257,6 +256,12 @@ class LearningRegister(Naming, ABC):
         near = np.argsort(distances, kind="stable")[:limit]
         there = (i for i in near.tolist() if np.isfinite(distances[i]) and distances[i] <= within)
         return [Candidate(self._answer(i), float(distances[i])) for i in there]
+
+    def _looks(self, features: NDArray[Any]) -> Iterator[tuple[Floats, Look]]:
+        """Each feature as it is compared, and what decides about it once those before it were taken in."""
+        for feature in features:
+            given = self._checked(feature)
+            yield given, self._look(given)
 
     def _look(self, feature: Floats, without: str | None = None) -> Look:
         """What decides about a feature."""

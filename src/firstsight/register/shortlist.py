@@ -124,6 +124,23 @@ class Shortlist:
         compared = sum(tile.finish(rest, *each) for tile, *each in zip(self._tiles, rough, keep, strict=True))
         return Reached(rough.reshape(-1), slack, within, compared)
 
+    def rough_of(self, features: Floats, constants: Floats, room: int) -> Rough:
+        """Rough distances of many features to all categories, with room for so many: products of matrices."""
+        given = (features[:, self._order] / self._scale).astype(np.float32)
+        rough = np.full((len(features), max(room, len(self._tiles) * TILE)), FAR, dtype=np.float32)
+        head, rest, c = given[:, : self._head], given[:, self._head :], constants.astype(np.float32)
+        for number, tile in enumerate(self._tiles):
+            own = rough[:, number * TILE : (number + 1) * TILE]
+            np.subtract(c[:, tile.kinds] - tile.offsets, head @ tile.head, out=own)
+            own -= rest @ tile.rest.T
+        return rough
+
+    def all_of(self, rough: Rough, feature: Floats, constants: Floats) -> Reached | None:
+        """What rough distances of a feature to all categories say; None without a bound."""
+        length = float(np.linalg.norm(feature[self._order] / self._scale))
+        slack = self._slack(length, float(np.abs(constants).max()))
+        return Reached(rough, slack, inf, len(rough)) if slack < LOOSE else None
+
     def _slack(self, length: float, constant: float) -> float:
         """How wrong a rough distance can be for a feature of this length.
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from math import exp, inf, isfinite, isnan, log
+from math import exp, isfinite, isnan, log
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,15 +20,15 @@ from numpy.typing import NDArray
 from firstsight.core.errors import ModelError
 from firstsight.core.protocols import Halves
 from firstsight.core.rehearsed import Rehearsed
-from firstsight.register.additive import AdditiveRegister
 from firstsight.register.exact import Steps
 from firstsight.register.halves import two_means
-from firstsight.register.learning import Floats, Look, posterior
+from firstsight.register.learning import Floats, posterior
 from firstsight.register.number import NumberModel
 from firstsight.register.numbers import as_json, as_text, from_json, from_text
 from firstsight.register.precisions import Precisions
 from firstsight.register.shortlist import Shortlist
 from firstsight.register.stack import Stack
+from firstsight.register.weighing import WeighingRegister
 
 Places: TypeAlias = NDArray[np.intp]
 
@@ -37,8 +36,6 @@ BLOCK = 512  # categories compared with all others at once
 PAGE = 1024  # features asked about at once
 ENOUGH = 16.0  # features a category learns from, before it knows what it is
 SURE = 1e-9  # no answer is surer, one way or the other
-MANY = 10_000  # categories from which only those that can matter to a feature are weighed
-ERROR = 1e-3  # that a confidence may be off by then
 ROOM = 64  # categories there is room for at first; doubled as needed
 
 
@@ -136,7 +133,7 @@ class Spread:
         return result
 
 
-class StatisticsRegister(AdditiveRegister):
+class StatisticsRegister(WeighingRegister):
     """Categories as counts and sums of features; the most probable one answers, or a new one.
 
     A distance is the log odds of a new category against this one, so 0 is where both are as probable and the radius
@@ -153,6 +150,7 @@ class StatisticsRegister(AdditiveRegister):
 
     kind = "statistics"
     confident = True
+    spread: Spread
 
     def __init__(
         self,
@@ -265,7 +263,7 @@ class StatisticsRegister(AdditiveRegister):
         self._begin_sums(sums)
         self._counts, self._offsets, self._kind = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
         self._weights, self._kinds = Stack(len(total)), Precisions(len(total))
-        self._shortlist: Shortlist | None = None
+        self._shortlist = None
         self._make_room(len(counts))
         for first in range(0, len(counts), PAGE):
             self._renew(list(range(first, min(first + PAGE, len(counts)))))
@@ -308,38 +306,10 @@ class StatisticsRegister(AdditiveRegister):
             distances[at] = self._new(squares) - known
         return distances
 
-    def _look(self, feature: Floats, without: str | None = None) -> Look:
-        """Of very many categories only those that can matter are weighed; a runner-up that cannot is none."""
-        if len(self.names) < MANY:
-            return super()._look(feature, without)
-        reach = self.spread.reach(len(self.names), ERROR / 2)
-        look = self._look_near(feature, reach) if without is None else None
-        if look is None:  # nothing less than all distances can tell
-            look = super()._look(feature, without)
-        matters = look.second_distance <= min(look.distance, self.radius) + reach
-        return look if matters else look._replace(second=-1, second_distance=inf)
-
-    def _look_near(self, feature: Floats, reach: float) -> Look | None:
-        """What decides, where rough distances prove it: whatever is left out is beyond reach."""
-        if self._shortlist is None:
-            self._shortlist = self._new_shortlist()
-        squares, sharpness = feature * feature, self.spread.sharpness
-        constants = self._new(squares) + self._kinds.halves(squares)
-        reached = self._shortlist.reached(feature, constants, self.radius, reach)
-        exact = partial(self._distances_at, feature)
-        if reached is None or (found := reached.nearest(exact)) is None or found[1] > reached.within:
-            return None
-        nearest, distance = found
-        self.comparisons += reached.compared
-        at = min(distance, self.radius)
-        reached.leave_out([nearest])
-        odds = exp(sharpness * (at - distance)) + exp(sharpness * (at - self.radius))
-        most, least = (self.spread.chance(1 / (odds + rest)) for rest in reached.odds(at, sharpness))
-        reached.leave_out(self._answering(self._answer(nearest)))
-        second = reached.nearest(exact)
-        if second is None or most - least > ERROR / 2:
-            return None
-        return Look(nearest, second[0], distance, second[1], (most + least) / 2)
+    def _constants(self, feature: Floats) -> Floats:
+        """What a feature adds to a distance, for each kind."""
+        squares = feature * feature
+        return self._new(squares) + self._kinds.halves(squares)
 
     def _new_shortlist(self) -> Shortlist:
         shortlist = self.spread.shortlist()
@@ -377,8 +347,8 @@ class StatisticsRegister(AdditiveRegister):
         for at, line in zip(which, weights, strict=True):
             self._weights.put(at, line)
         if self._shortlist is not None:
-            places = np.array(which, dtype=np.intp)
-            self._shortlist.put(places, weights, self._offsets[places], self._kind[places])
+            self._shortlist.put(np.array(which), weights, self._offsets[which], self._kind[which])
+            self._changed.update(which)
 
     def _make_room(self, count: int) -> None:
         self._weights.make_room(count)
