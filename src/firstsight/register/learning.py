@@ -7,9 +7,9 @@ images, models, files or torch. Single-threaded by contract: whoever holds it se
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import exp, inf, isnan
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,16 @@ UNCHANGED = ("names", "_position", "_reserved", "_centres")  # in place; names g
 LARGEST = 600.0  # exponent that leaves room for a sum
 
 Floats: TypeAlias = NDArray[np.float64]
+
+
+class Look(NamedTuple):
+    """The nearest category and the next that is another, -1 for none, their distances, and how sure the answer is."""
+
+    nearest: int
+    second: int
+    distance: float
+    second_distance: float
+    confidence: float | None
 
 
 class LearningRegister(Naming, ABC):
@@ -162,19 +172,19 @@ class LearningRegister(Naming, ABC):
 
     def match(self, feature: NDArray[Any], without: str | None = None) -> Assignment:
         """What this feature is; changes nothing. `without` names a category that is to be asked as if it had not."""
-        nearest, second, distances = self._look(self._checked(feature), without)
-        matched = nearest >= 0 and distances[nearest] <= self.radius
-        other = second if matched else nearest
+        seen = self._look(self._checked(feature), without)
+        nearest, matched = seen.nearest, seen.distance <= self.radius and seen.nearest >= 0
+        other, apart = (seen.second, seen.second_distance) if matched else (nearest, seen.distance)
         category = self._answer(nearest) if matched else None
         return Assignment(
             category=category,
             is_new=category is None or self._position[category] >= self.known,
             created=False,
-            distance=float(distances[nearest]) if nearest >= 0 else None,
+            distance=seen.distance if nearest >= 0 else None,
             radius=self.radius,
-            runner_up=Candidate(self._answer(other), float(distances[other])) if other >= 0 else None,
+            runner_up=Candidate(self._answer(other), apart) if other >= 0 else None,
             via=self.names[nearest] if matched and category != self.names[nearest] else None,
-            confidence=self._confidence(distances, nearest if matched else -1),
+            confidence=seen.confidence,
         )
 
     def assign(self, feature: NDArray[Any]) -> Assignment:
@@ -187,19 +197,18 @@ class LearningRegister(Naming, ABC):
         category, runner_up, via = (np.full(count, -1, dtype=np.int32) for _ in range(3))
         distance, runner_up_distance, confidence = (np.full(count, np.nan) for _ in range(3))
         created, lesson = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
-        for i, feature in enumerate(np.asarray(features)):
-            given = self._checked(feature)
-            nearest, second, distances = self._look(given)
+        for i, (given, look) in enumerate(self._looks(np.asarray(features))):
+            nearest, second, apart, second_apart, sure = look
             if nearest >= 0:
-                distance[i] = distances[nearest]
-            created[i] = nearest < 0 or distances[nearest] > self.radius
-            sure = self._confidence(distances, -1 if created[i] else nearest)
+                distance[i] = apart
+            created[i] = nearest < 0 or apart > self.radius
             confidence[i] = np.nan if sure is None else sure
             category[i] = self._position_of(self.next_name() if created[i] else self._answer(nearest))
             if not created[i] and category[i] != nearest:
                 via[i] = nearest
-            if (other := nearest if created[i] else second) >= 0:
-                runner_up[i], runner_up_distance[i] = self._position_of(self._answer(other)), distances[other]
+            other, other_apart = (nearest, apart) if created[i] else (second, second_apart)
+            if other >= 0:
+                runner_up[i], runner_up_distance[i] = self._position_of(self._answer(other)), other_apart
             lesson[i] = self._learns_on(int(category[i]))
             if lesson[i]:
                 self._take_in(int(category[i]), int(via[i]), given)
@@ -248,8 +257,14 @@ class LearningRegister(Naming, ABC):
         there = (i for i in near.tolist() if np.isfinite(distances[i]) and distances[i] <= within)
         return [Candidate(self._answer(i), float(distances[i])) for i in there]
 
-    def _look(self, feature: Floats, without: str | None = None) -> tuple[int, int, Floats]:
-        """The nearest category and the next, -1 for none, and the distances."""
+    def _looks(self, features: NDArray[Any]) -> Iterator[tuple[Floats, Look]]:
+        """Each feature as it is compared, and what decides about it once those before it were taken in."""
+        for feature in features:
+            given = self._checked(feature)
+            yield given, self._look(given)
+
+    def _look(self, feature: Floats, without: str | None = None) -> Look:
+        """What decides about a feature."""
         distances = self._distances(feature, without)
         self.comparisons += len(distances)
         nearest = _smallest(distances)
@@ -258,7 +273,9 @@ class LearningRegister(Naming, ABC):
             rest[nearest] = np.inf
             if self._merged:
                 rest[self._answering(self._answer(nearest))] = np.inf
-        return nearest, _smallest(rest), distances
+        second, distance = _smallest(rest), float(distances[nearest]) if nearest >= 0 else inf
+        confidence = self._confidence(distances, nearest if distance <= self.radius and nearest >= 0 else -1)
+        return Look(nearest, second, distance, float(rest[second]) if second >= 0 else inf, confidence)
 
     def _distances(self, feature: Floats, without: str | None) -> Floats:
         return self.distances(feature)

@@ -43,12 +43,23 @@ class Stack:
             self._own.add(index)
         self._blocks[index][position % BLOCK] = line
 
+    def at(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Some lines, copied."""
+        lines = [self._blocks[i // BLOCK][i % BLOCK] for i in positions.tolist()]
+        return np.stack(lines) if lines else np.zeros((0, self.width))
+
     def product(self, values: NDArray[Any], count: int) -> NDArray[np.float64]:
         """The first so many lines times these values."""
         whole = np.empty(len(self._blocks) * BLOCK)
         for index, block in enumerate(self._blocks):
             np.dot(block, values, out=whole[index * BLOCK : (index + 1) * BLOCK])
         return whole[:count]
+
+    def product_at(self, values: NDArray[Any], positions: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The same for some lines, to the bit."""
+        number = positions // BLOCK
+        blocks = {index: np.dot(self._blocks[index], values) for index in np.unique(number).tolist()}
+        return np.array([blocks[index][at] for index, at in zip(number.tolist(), positions % BLOCK, strict=True)])
 
     def products(self, many: NDArray[Any], count: int) -> NDArray[np.float64]:
         """The same for many values at once, (N, count): fast, and in the last digits not what one by one gives."""

@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from firstsight.core.errors import ModelError
 from firstsight.core.protocols import Halves
 from firstsight.core.rehearsed import Rehearsed
-from firstsight.register.additive import AdditiveRegister
 from firstsight.register.exact import Steps
 from firstsight.register.halves import two_means
 from firstsight.register.learning import Floats, posterior
 from firstsight.register.number import NumberModel
 from firstsight.register.numbers import as_json, as_text, from_json, from_text
+from firstsight.register.precisions import Precisions
+from firstsight.register.shortlist import Shortlist
 from firstsight.register.stack import Stack
+from firstsight.register.weighing import WeighingRegister
 
 Places: TypeAlias = NDArray[np.intp]
 
@@ -68,6 +70,25 @@ class Spread:
         """How probably an answer of this posterior probability is right, as far as streams like these have told."""
         posterior = min(max(posterior, SURE), 1 - SURE)
         return 1 / (1 + exp(-self.shift - self.slope * log(posterior / (1 - posterior))))
+
+    def reach(self, categories: int, error: float) -> float:
+        """How much farther than the answer categories are that together change its chance by `error` at most.
+
+        With odds a against it the chance is 1 / (1 + exp(-shift) a^slope). Where a grows by e, that falls by
+        exp(-shift) e^slope at most if the slope is up to 1, else by slope exp(-shift / slope) e.
+        """
+        gentle = self.slope <= 1
+        most = (log(error) + self.shift) / self.slope if gentle else log(error / self.slope) + self.shift / self.slope
+        return (log(categories) - most) / self.sharpness
+
+    def shortlist(self) -> Shortlist:
+        """An empty one, for categories spread like this."""
+        believed = np.full(1, self.trusted)
+        _, variance = self.posterior(believed, np.zeros((1, len(self.within))))
+        shrunk = variance[0] * self.trusted / self.within / (variance[0] + self.within)
+        weight = shrunk * np.sqrt(self.between + self.within / self.trusted)  # how large those of a category are
+        value = np.sqrt(self.within + self.between)
+        return Shortlist(np.sqrt(value / weight), weight * value)
 
     def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
         """Expectation and variance of the means of categories with so many features (K,) of these sums (K, D)."""
@@ -112,7 +133,7 @@ class Spread:
         return result
 
 
-class StatisticsRegister(AdditiveRegister):
+class StatisticsRegister(WeighingRegister):
     """Categories as counts and sums of features; the most probable one answers, or a new one.
 
     A distance is the log odds of a new category against this one, so 0 is where both are as probable and the radius
@@ -129,6 +150,7 @@ class StatisticsRegister(AdditiveRegister):
 
     kind = "statistics"
     confident = True
+    spread: Spread
 
     def __init__(
         self,
@@ -240,19 +262,24 @@ class StatisticsRegister(AdditiveRegister):
         self._new_offset = 0.5 * np.log(total).sum()
         self._begin_sums(sums)
         self._counts, self._offsets, self._kind = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
-        self._weights, self._kinds = Stack(len(total)), _Kinds(len(total))
+        self._weights, self._kinds = Stack(len(total)), Precisions(len(total))
+        self._shortlist = None
         self._make_room(len(counts))
-        if len(counts):
-            self._renew(list(range(len(counts))))
+        for first in range(0, len(counts), PAGE):
+            self._renew(list(range(first, min(first + PAGE, len(counts)))))
 
     def distances(self, feature: Floats) -> Floats:
-        """Log odds of a new category against each: one product of a matrix with the feature.
-
-        Kinds are summed up each for itself: the last digits of a product depend on the order in which they were met.
-        """
+        """Log odds of a new category against each: one product of a matrix with the feature."""
         count, squares = len(self.names), feature * feature
         known = self._weights.product(feature, count) + self._offsets[:count]
-        known -= 0.5 * (self._kinds.precisions * squares).sum(axis=1)[self._kind[:count]]
+        known -= self._kinds.halves(squares)[self._kind[:count]]
+        return np.asarray(self._new(squares) - known)
+
+    def _distances_at(self, feature: Floats, which: Places) -> Floats:
+        """The same to some categories, to the bit."""
+        squares = feature * feature
+        known = self._weights.product_at(feature, which) + self._offsets[which]
+        known -= self._kinds.halves(squares)[self._kind[which]]
         return np.asarray(self._new(squares) - known)
 
     def answer_again(self, features: NDArray[Any]) -> NDArray[np.int32]:
@@ -262,7 +289,7 @@ class StatisticsRegister(AdditiveRegister):
             some = self._checked(features[first : first + PAGE])
             squares = some * some
             known = self._weights.products(some, count) + self._offsets[:count]
-            known -= 0.5 * (squares @ self._kinds.precisions.T)[:, self._kind[:count]]
+            known -= 0.5 * (squares @ self._kinds.lines.T)[:, self._kind[:count]]
             new = self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset
             likely = new - known.max(axis=1) <= self.radius
             again[first : first + PAGE][likely] = known.argmax(axis=1)[likely]
@@ -278,6 +305,19 @@ class StatisticsRegister(AdditiveRegister):
             known = weights[0] @ feature + offset[0] - 0.5 * (precision[0] * squares).sum()
             distances[at] = self._new(squares) - known
         return distances
+
+    def _constants(self, feature: Floats) -> Floats:
+        """What a feature adds to a distance, for each kind."""
+        squares = feature * feature
+        return self._new(squares) + self._kinds.halves(squares)
+
+    def _new_shortlist(self) -> Shortlist:
+        shortlist = self.spread.shortlist()
+        there = np.flatnonzero(np.isfinite(self._offsets[: len(self.names)]))
+        for first in range(0, len(there), PAGE):
+            some = there[first : first + PAGE]
+            shortlist.put(some, self._weights.at(some), self._offsets[some], self._kind[some])
+        return shortlist
 
     def _new(self, squares: Floats) -> float:
         return float(self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset)
@@ -306,6 +346,9 @@ class StatisticsRegister(AdditiveRegister):
         self._kind[which] = [self._kinds.of(*each) for each in zip(believed, precision, strict=True)]
         for at, line in zip(which, weights, strict=True):
             self._weights.put(at, line)
+        if self._shortlist is not None:
+            self._shortlist.put(np.array(which), weights, self._offsets[which], self._kind[which])
+            self._changed.update(which)
 
     def _make_room(self, count: int) -> None:
         self._weights.make_room(count)
@@ -315,25 +358,6 @@ class StatisticsRegister(AdditiveRegister):
             self._counts = np.concatenate([self._counts, np.zeros(more)])
             self._offsets = np.concatenate([self._offsets, np.full(more, -np.inf)])
             self._kind = np.concatenate([self._kind, np.zeros(more, dtype=np.intp)])
-
-
-class _Kinds:
-    """The precisions there are, by how many features' worth a mean is believed: few, however many categories."""
-
-    def __init__(self, width: int) -> None:
-        self.precisions = np.zeros((0, width))
-        self._at: dict[float, int] = {}
-
-    def copy(self) -> _Kinds:
-        other = _Kinds(0)
-        other.precisions, other._at = self.precisions, dict(self._at)
-        return other
-
-    def of(self, believed: float, precision: Floats) -> int:
-        if believed not in self._at:
-            self._at[believed] = len(self._at)
-            self.precisions = np.concatenate([self.precisions, precision[None]])
-        return self._at[believed]
 
 
 def _rehearsed(splitting: Sequence[int]) -> Rehearsed | None:
