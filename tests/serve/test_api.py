@@ -330,8 +330,8 @@ def test_files_that_moved_are_found(filled: TestClient, service: Service, colour
 
 
 def test_operating(filled: TestClient, service: Service) -> None:
-    assert said(filled.get("/health")) == {"status": "ok"}
-    assert said(filled.get("/ready")) == {"events": service.view().last, "waiting": 0}
+    assert said(filled.get("/health")) == {"status": "ok", "role": "writer"}
+    assert said(filled.get("/ready")) == {"events": service.view().last, "waiting": 0, "role": "writer"}
     assert 'firstsight_answers_total{answer="new"} 5.0' in filled.get("/metrics").text
 
 
