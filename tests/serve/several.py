@@ -77,7 +77,12 @@ class Several:
     def writer(self) -> Process:
         """The one that writes, as soon as one does."""
         found: list[Process] = []
-        until(lambda: bool(found.extend(each for each in self.running if each.role() == "writer") or found))
+
+        def one_does() -> bool:
+            found.extend(each for each in self.running if each.role() == "writer")
+            return bool(found)
+
+        until(one_does)
         return found[0]
 
 

@@ -349,6 +349,13 @@ def test_what_is_not_there_is_a_problem_too(client: TestClient, path: str) -> No
     assert response.headers["Content-Type"] == "application/problem+json"
 
 
+def test_whoever_looks_for_a_page_that_is_not_there_sees_one(client: TestClient) -> None:
+    response = client.get("/nothing", headers={"Accept": "text/html,*/*"})
+    assert response.status_code == 404
+    assert "There is no such page" in response.text
+    assert 'href="/categories"' in response.text
+
+
 def test_a_key_is_for_one_image_though_two_come_with_it_at_once(filled: TestClient) -> None:
     """Whichever is recorded first has it; the other is refused, and not answered with what it is not."""
     service: Service = filled.app.state.service  # type: ignore[attr-defined]

@@ -35,6 +35,7 @@ from firstsight.serve.site import image as image_page
 from firstsight.serve.site import map as map_page
 from firstsight.serve.site import overview, review, sign_in, stream, undo
 from firstsight.serve.site.finding import Finder
+from firstsight.serve.site.shown import problem_page
 
 API = (
     answering,
@@ -69,7 +70,7 @@ def create_app(service: Service) -> FastAPI:
     app.state.heavy = BoundedSemaphore(TURNS)
     app.state.finder = Finder()
     app.state.guard = Guard(service.settings)
-    problems.install(app)
+    problems.install(app, problem_page)
     for module in (*API, *SITE):
         app.include_router(module.router)
     app.mount("/static", StaticFiles(directory=str(files("firstsight.pages").joinpath("static"))), name="static")

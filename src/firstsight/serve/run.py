@@ -15,6 +15,7 @@ import uvicorn
 from firstsight.core.errors import DiskError, SettingsError
 from firstsight.model.model import Model
 from firstsight.serve.app import create_app
+from firstsight.serve.connections import Connection
 from firstsight.serve.service import Service
 from firstsight.serve.settings import ServeSettings
 from firstsight.serve.watching import watch
@@ -92,6 +93,7 @@ def run(service: Service, bound: socket.socket, started: Callable[[str], None] =
     try:
         config = uvicorn.Config(
             create_app(service),
+            http=Connection,
             log_config=None,
             access_log=False,
             server_header=False,
