@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # where tests have it
 
@@ -37,12 +38,12 @@ def main(kills: int) -> None:
         model = new_model(Path(name))
         register = f"{new_register(load_model(model, 'cpu'), server)}&pictures={name}/pictures"
         with forking(model) as process, several(process, register, SERVICES) as services:
-            load = Load(services)
+            load, took = Load(services), list[float]()
             done = dict.fromkeys(("the writer", "the server", "a follower", "the server, at once"), 0)
             hits: list[Callable[[], None]] = [
-                lambda: _kill(services, writer=True),
+                lambda: _kill(services, took),
                 lambda: _restart(server, server.kill),
-                lambda: _kill(services, writer=False),
+                lambda: _kill(services),
                 lambda: _restart(server, partial(server.stop, "immediate")),
             ]
             with load.running(CLIENTS):
@@ -55,7 +56,8 @@ def main(kills: int) -> None:
     told = ", ".join(f"{count} of {what}" for what, count in done.items())
     print(f"{kills} kills ({told}) in {time.monotonic() - began:.0f} s:")
     print(f"{len(load.answered):,} images answered, all of them in the register once, under the numbers answered;")
-    print(f"the longest wait for an answer was {load.longest:.1f} s")
+    print(f"another wrote {median(took):.2f} s after the writer died, {max(took):.2f} s at most;")
+    print(f"the longest wait for an answer, also while the server was away, was {load.longest:.1f} s")
 
 
 def _restart(server: Server, end: Callable[[], None]) -> None:
@@ -63,11 +65,16 @@ def _restart(server: Server, end: Callable[[], None]) -> None:
     server.start()
 
 
-def _kill(services: Several, writer: bool) -> None:
-    """Kill one, and start another in its place."""
+def _kill(services: Several, took: list[float] | None = None) -> None:
+    """Kill one that follows or, where it is to be told how long another `took` to take over, the one that writes."""
     writes = services.writer()
-    victim = writes if writer else next(each for each in services.running if each != writes)
-    services.start(services.end(victim, signal.SIGKILL))
+    victim = next(each for each in services.running if each != writes) if took is None else writes
+    began = time.monotonic()
+    port = services.end(victim, signal.SIGKILL)
+    if took is not None:
+        services.writer()
+        took.append(time.monotonic() - began)
+    services.start(port)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,10 @@ def test_any_takes_images_and_edits_and_shows_what_it_answered(colours: Model) -
             assert client.category("new-1").name == "snow"
             client.undo()
             assert client.category("new-1").name == "new-1"
+            odd = httpx.post(f"{address}/api/categories/new-1/rename?a=|%7C é", json={"name": "a/b | ö"})
+            assert odd.status_code == 200
+            client.rename("a/b | ö", "ice")
+            assert client.category("new-1").name == "ice"
             with pytest.raises(firstsight.FirstsightError, match="no category"):
                 client.rename("nothing", "snow")
             (taught,) = client.teach([jpeg("red", 3)], ["rust"])

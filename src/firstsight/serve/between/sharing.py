@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
@@ -128,13 +127,13 @@ class Sharing:
     def _send(
         self, method: str, target: str, kind: str, body: bytes, by: str | None, seconds: float, fresh: bool = False
     ) -> httpx.Response:
-        address = self._writer()
-        host = urlsplit(address).netloc
-        headers = {"Content-Type": kind, **self.seals.headers(method, host, target, kind, body, by)}
+        url = httpx.URL(f"{self._writer()}{target}")  # which may write it otherwise: what is sent is sealed
+        sealed = (method, url.netloc.decode(), url.raw_path.decode(), kind, body, by)
+        headers = {"Content-Type": kind, **self.seals.headers(*sealed)}
         if fresh:  # a connection that was kept may be closed as it is used, and nobody could say what arrived
             headers["Connection"] = "close"
         limits = httpx.Timeout(seconds, connect=CONNECT)
-        return self._http.request(method, f"{address}{target}", content=body, headers=headers, timeout=limits)
+        return self._http.request(method, url, content=body, headers=headers, timeout=limits)
 
     def _writer(self) -> str:
         """The address of the service that writes; NoWriter where there is none, or none to be believed."""
