@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import timm
 import torch
 from PIL import Image
+from safetensors.torch import save_file
 from torch import Tensor
 
 import firstsight
@@ -59,6 +61,20 @@ def sure_model(support: Path, settings: dict[str, Any], out: Path) -> Path:
     assert isinstance(model.decision, CodeDecision)
     save_model(replace(model, decision=replace(model.decision, centres=known)), out)
     return out
+
+
+def new_model(folder: Path) -> Path:
+    """The same from nothing, for whoever has no fixtures: with random weights that are always the same."""
+    torch.manual_seed(7)
+    backbone = timm.create_model("test_vit", num_classes=0, img_size=64)
+    for parameter in backbone.parameters():
+        if parameter.ndim > 1:
+            torch.nn.init.normal_(parameter, std=parameter[0].numel() ** -0.5)
+    save_file(backbone.state_dict(), folder / "tiny.safetensors")
+    write_swatches(folder / "support", {name: name for name in KNOWN}, range(6))
+    tiny = {"image_size": 64, "feature_dim": 32, "prototypes": 3, "hash_hidden": 64, "batch_size": 8, "method": "phe"}
+    settings = {"backbone": "test_vit", "weights": str(folder / "tiny.safetensors"), **tiny}
+    return sure_model(folder / "support", settings, folder / "sure.model")
 
 
 def _before_the_last_layer(model: Model) -> Tensor:

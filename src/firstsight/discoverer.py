@@ -216,6 +216,13 @@ class Discoverer:
                 return self._own.assign_many(np.stack([each.feature for each in group]))
             bursts = ([group[i].feature for i in unit] for unit in runs(group, self._of_one_burst))
             return [answer for features in bursts for answer in decide_together(self._own, features).answers]
+        known, arrivals = self.arrivals(group)
+        answers = iter(self.store.record(arrivals, self.model.provenance, self.once))
+        return [answer or next(answers) for answer in known]
+
+    def arrivals(self, group: list[Prepared]) -> tuple[list[Assignment | None], list[Arrival]]:
+        """The answers to those that the store recognises, none for the others, and these as the store takes them."""
+        assert self.store is not None
         known = [self.store.recognise(each.content, each.source) if each.feature is None else None for each in group]
         fresh = [each for each, answer in zip(group, known, strict=True) if answer is None]
         if undone := [self.model.prepare(each.picture) for each in fresh if each.feature is None]:
@@ -223,9 +230,8 @@ class Discoverer:
             fresh = [each._replace(feature=next(again)) if each.feature is None else each for each in fresh]
         for each in fresh:
             for what in each.sighting.unread:
-                warnings.warn(f"{each.source}: {what}", UnreadMetadata, stacklevel=2)
-        answers = iter(self.store.record(self._arrivals(fresh), self.model.provenance, self.once))
-        return [answer or next(answers) for answer in known]
+                warnings.warn(f"{each.source}: {what}", UnreadMetadata, stacklevel=3)
+        return known, self._arrivals(fresh)
 
     def _arrivals(self, group: list[Prepared]) -> list[Arrival]:
         """Images as the store takes them: with what it may keep of them, and which belong together."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from killing import kill_a_worker
 from typer.testing import CliRunner
 
 from firstsight.cli.main import app
@@ -168,16 +168,8 @@ def test_a_cluster_makes_the_very_same_parts_though_its_workers_are_killed(
 
 def _kill_workers(encoding: subprocess.Popen[str], folder: Path) -> int:
     """Kill a worker as soon as the first part is there; how many that were."""
-    killed = 0
-    while encoding.poll() is None and not killed:
-        if any(folder.glob("part-*")):
-            for status in Path("/proc").glob("[0-9]*/cmdline"):
-                try:
-                    if b"MapWorker" in status.read_bytes():
-                        os.kill(int(status.parent.name), signal.SIGKILL)
-                        killed += 1
-                        break
-                except (OSError, ValueError):
-                    continue
+    while encoding.poll() is None:
+        if any(folder.glob("part-*")) and kill_a_worker(encoding.pid):
+            return 1
         time.sleep(0.02)
-    return killed
+    return 0

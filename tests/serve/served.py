@@ -17,6 +17,7 @@ from PIL import Image
 
 from firstsight.model.model import Model
 from firstsight.serve.app import create_app
+from firstsight.serve.connections import Connection
 from firstsight.serve.run import Server, listening
 from firstsight.serve.service import Service
 from firstsight.serve.settings import ServeSettings
@@ -65,7 +66,7 @@ def asked(service: Service, headers: dict[str, str] | None = None) -> Iterator[T
 def behind_a_socket(service: Service, port: int = 0) -> Iterator[str]:
     """The address at which it answers meanwhile."""
     with listening(ServeSettings(port=port)) as (bound, settings):
-        config = uvicorn.Config(create_app(service), log_config=None, access_log=False, lifespan="off")
+        config = uvicorn.Config(create_app(service), http=Connection, log_config=None, access_log=False, lifespan="off")
         server = Server(config, service)
         thread = Thread(target=server.run, args=([bound],))
         bound.listen(128)

@@ -330,8 +330,8 @@ def test_files_that_moved_are_found(filled: TestClient, service: Service, colour
 
 
 def test_operating(filled: TestClient, service: Service) -> None:
-    assert said(filled.get("/health")) == {"status": "ok"}
-    assert said(filled.get("/ready")) == {"events": service.view().last, "waiting": 0}
+    assert said(filled.get("/health")) == {"status": "ok", "role": "writer"}
+    assert said(filled.get("/ready")) == {"events": service.view().last, "waiting": 0, "role": "writer"}
     assert 'firstsight_answers_total{answer="new"} 5.0' in filled.get("/metrics").text
 
 
@@ -347,6 +347,13 @@ def test_what_is_not_there_is_a_problem_too(client: TestClient, path: str) -> No
     response = client.get(path)
     assert response.status_code in (404, 422)
     assert response.headers["Content-Type"] == "application/problem+json"
+
+
+def test_whoever_looks_for_a_page_that_is_not_there_sees_one(client: TestClient) -> None:
+    response = client.get("/nothing", headers={"Accept": "text/html,*/*"})
+    assert response.status_code == 404
+    assert "There is no such page" in response.text
+    assert 'href="/categories"' in response.text
 
 
 def test_a_key_is_for_one_image_though_two_come_with_it_at_once(filled: TestClient) -> None:

@@ -19,6 +19,7 @@ from firstsight.client.client import Client
 from firstsight.client.transport import ServiceError
 from firstsight.core.errors import BadImages, Conflict, FirstsightError, ImageError, NotFound, SettingsError
 from firstsight.model.model import Model
+from firstsight.serve import connections
 from firstsight.serve.service import Service
 from firstsight.store import views
 from firstsight.store.number import number_of_categories
@@ -266,3 +267,15 @@ def test_a_slow_client_holds_up_nobody(service: Service) -> None:
         assert client.discover_one(jpeg("blue")).category == "blue"
         for each in slow:
             each.close()
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /health HT", b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /"])
+def test_who_never_says_what_they_want_is_let_go(
+    service: Service, said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "SILENCE", 0.1)
+    with behind_a_socket(service) as address, raw(address) as connection:
+        connection.settimeout(30)
+        connection.sendall(said)
+        while connection.recv(4096):  # an answer to what was whole, and then the end
+            pass

@@ -28,8 +28,11 @@ def serve(
     ] = None,
     tokens: Annotated[
         Path | None,
-        typer.Option(help="Who may come in: lines of NAME read|edit TOKEN.", metavar="FILE"),
+        typer.Option(help="Who may come in: lines of NAME read|edit|serve TOKEN.", metavar="FILE"),
     ] = None,
+    advertise: Annotated[
+        str, typer.Option(help="Where other services of the same register reach it.", metavar="ADDRESS")
+    ] = "",
     watch: Annotated[
         Path | None, typer.Option(help="Answer what comes into this folder, too.", metavar="FOLDER")
     ] = None,
@@ -62,6 +65,7 @@ def serve(
         port=port,
         names=tuple(name or ()),
         tokens=tokens,
+        advertise=advertise,
         watch=watch,
         store_images=not no_store_images,
         metadata=not no_metadata,

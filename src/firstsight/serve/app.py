@@ -12,6 +12,7 @@ from firstsight._version import __version__
 from firstsight.serve import problems
 from firstsight.serve.api import (
     answering,
+    between,
     categories,
     describing,
     editing,
@@ -23,6 +24,7 @@ from firstsight.serve.api import (
     operating,
     teaching,
 )
+from firstsight.serve.between.passing import Passing
 from firstsight.serve.gate import Gate
 from firstsight.serve.schemas import Problem
 from firstsight.serve.security import Guard
@@ -33,8 +35,22 @@ from firstsight.serve.site import image as image_page
 from firstsight.serve.site import map as map_page
 from firstsight.serve.site import overview, review, sign_in, stream, undo
 from firstsight.serve.site.finding import Finder
+from firstsight.serve.site.shown import problem_page
 
-API = (answering, teaching, editing, looking, images, categories, mapping, exporting, events, operating, describing)
+API = (
+    answering,
+    teaching,
+    editing,
+    looking,
+    images,
+    categories,
+    mapping,
+    exporting,
+    events,
+    operating,
+    describing,
+    between,
+)
 SITE = (stream, review, categories_page, category_page, image_page, map_page, overview, undo, sign_in)
 TURNS = 4  # requests that may look through everything at a time
 
@@ -54,9 +70,11 @@ def create_app(service: Service) -> FastAPI:
     app.state.heavy = BoundedSemaphore(TURNS)
     app.state.finder = Finder()
     app.state.guard = Guard(service.settings)
-    problems.install(app)
+    problems.install(app, problem_page)
     for module in (*API, *SITE):
         app.include_router(module.router)
     app.mount("/static", StaticFiles(directory=str(files("firstsight.pages").joinpath("static"))), name="static")
-    app.add_middleware(Gate, guard=app.state.guard, settings=service.settings)
+    seals = None if service.sharing is None else service.sharing.seals
+    app.add_middleware(Passing, service=service)
+    app.add_middleware(Gate, guard=app.state.guard, settings=service.settings, seals=seals)
     return app

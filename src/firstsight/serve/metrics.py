@@ -38,7 +38,11 @@ class Metrics:
             "firstsight_births_last_hour": ("Categories discovered in the last hour", self.births_last_hour),
             "firstsight_new_share": ("Share of answers that were new", self.new_share),
             "firstsight_events": ("Events in the register", lambda: service.view().last),
+            "firstsight_writes": ("1 where this service writes the register", lambda: float(service.writes)),
         }
+        if service.store.shared is not None:
+            gauges["firstsight_forwarded_images"] = ("Images recorded by another service", lambda: _of(service, 0))
+            gauges["firstsight_takeovers"] = ("How often this service came to write", lambda: _of(service, 1))
         for name, (what, value) in gauges.items():
             Gauge(name, what, registry=own).set_function(value)
 
@@ -68,3 +72,9 @@ class Metrics:
     def text(self) -> bytes:
         """All of them, as Prometheus reads them."""
         return generate_latest(self.registry)
+
+
+def _of(service: Service, which: int) -> int:
+    """What a service did that shares its register: images it had recorded elsewhere, and how often it came to write."""
+    sharing = service.sharing
+    return 0 if sharing is None else (sharing.forwarded, sharing.standing.taken)[which]

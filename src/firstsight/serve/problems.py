@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -31,6 +32,7 @@ from firstsight.serve.worker import Busy
 
 log = logging.getLogger(__name__)
 
+NO_PAGE, START = "there is no such page", "start from the stream"
 AWAY = 5  # seconds after which to ask again where a server is away
 STATUS: dict[type[Exception], int] = {  # the first that fits
     Busy: 503,
@@ -70,6 +72,10 @@ class Refused(FirstsightError, HTTPException):
         self.detail, self.headers = what, None
 
 
+def _is_api(request: Request) -> bool:
+    return request.url.path.startswith(("/api/", "/static/"))
+
+
 def status_of(error: Exception) -> int:
     if isinstance(error, Refused):
         return error.status
@@ -98,8 +104,8 @@ def as_response(error: Exception) -> Response:
     return JSONResponse(said, said["status"], headers, media_type="application/problem+json")
 
 
-def install(app: FastAPI) -> None:
-    """Every error an app can end in."""
+def install(app: FastAPI, page: Callable[[Request, Exception], Response]) -> None:
+    """Every error an app can end in; a `page` tells of it where somebody looks for one that is not there."""
 
     @app.exception_handler(FirstsightError)
     async def ours(request: Request, error: FirstsightError) -> Response:
@@ -114,6 +120,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 404 and "text/html" in request.headers.get("Accept", "") and not _is_api(request):
+            return page(request, Refused(404, NO_PAGE, START))
         response = as_response(Refused(error.status_code, str(error.detail)))
         response.headers.update(error.headers or {})
         return response

@@ -15,11 +15,12 @@ import uvicorn
 from firstsight.core.errors import DiskError, SettingsError
 from firstsight.model.model import Model
 from firstsight.serve.app import create_app
+from firstsight.serve.connections import Connection
 from firstsight.serve.service import Service
 from firstsight.serve.settings import ServeSettings
 from firstsight.serve.watching import watch
-from firstsight.store.opening import is_there
-from firstsight.store.store import Store
+from firstsight.store.opening import is_there, make_log, on_server
+from firstsight.store.store import Store, header_of
 
 DRAIN = 300  # seconds that requests have to end, once the service is told to
 CONNECTIONS = 1_000  # at a time; more are told to come again
@@ -33,7 +34,7 @@ class Server(uvicorn.Server):
         self.service = service
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.service.ending = True
+        self.service.end()
         super().handle_exit(sig, frame)
         self._captured_signals.clear()  # raised again, they would end the process before all is answered
 
@@ -58,18 +59,32 @@ def serve(
 ) -> None:
     """Serve until told to end; `started` is told the address once it answers."""
     with listening(settings) as (bound, settings):
-        store = Store.open(register) if is_there(register) else None
+        store = _there(register)
         try:
             model = load()
             if store is None:
-                store = Store.create(register, model.register(), model.provenance, or_open=True)
+                store = _made(register, model)
             store.check_model(model.provenance)
-            store.say(settings.address)
+            if store.shared is None:
+                store.say(settings.address)
+            service = Service(model, store, settings)
         except BaseException:
             if store is not None:
                 store.close()
             raise
-        run(Service(model, store, settings), bound, started)
+        run(service, bound, started)
+
+
+def _there(register: Path | str) -> Store | None:
+    """A register that is there; on a server it is for reading to begin with, as another service may write it."""
+    return Store.open(register, write=not on_server(register)) if is_there(register) else None
+
+
+def _made(register: Path | str, model: Model) -> Store:
+    if not on_server(register):
+        return Store.create(register, model.register(), model.provenance, or_open=True)
+    make_log(str(register), header_of(model.register(), model.provenance))
+    return Store.open(register, write=False)
 
 
 def run(service: Service, bound: socket.socket, started: Callable[[str], None] = print) -> None:
@@ -78,6 +93,7 @@ def run(service: Service, bound: socket.socket, started: Callable[[str], None] =
     try:
         config = uvicorn.Config(
             create_app(service),
+            http=Connection,
             log_config=None,
             access_log=False,
             server_header=False,

@@ -14,7 +14,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers
 
@@ -25,6 +25,8 @@ from firstsight.serve.settings import ServeSettings
 COOKIE = "firstsight"
 CSRF = "X-Firstsight-Token"
 SESSION = 12 * 3600  # seconds
+RIGHTS = ("read", "edit", "serve")  # the last is of services, and lets nobody in
+LINE = "NAME read|edit|serve TOKEN"
 SHORTEST = 16  # characters of a token
 TRIES, WITHIN = 10, 60.0  # tokens that may be wrong in so many seconds, of one address
 ADDRESSES = 10_000  # that are remembered
@@ -51,13 +53,18 @@ class Caller:
     name: str | None = None
     edits: bool = True
     csrf: str = ""  # what pages send along with an edit
+    service: bool = False  # whether another service asks, for whoever asked it
 
 
 @dataclass(frozen=True)
 class Token:
     name: str
-    edits: bool
+    right: str  # one of RIGHTS
     secret: str
+
+    @property
+    def edits(self) -> bool:
+        return self.right == "edit"
 
     def sign(self, what: str) -> str:
         """A seal only this token makes; whoever changes the token ends its sessions."""
@@ -65,7 +72,7 @@ class Token:
 
 
 def read_tokens(path: Path) -> list[Token]:
-    """The tokens of a file, one a line: a name, `read` or `edit`, and the token."""
+    """The tokens of a file, one a line: a name, a right, and the token."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -75,15 +82,26 @@ def read_tokens(path: Path) -> list[Token]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         words = line.split()
-        if len(words) != 3 or words[1] not in ("read", "edit"):
-            raise SettingsError(f"{path}, line {number}, is no token", "write: NAME read|edit TOKEN")
+        if len(words) != 3 or words[1] not in RIGHTS:
+            raise SettingsError(f"{path}, line {number}, is no token", f"write: {LINE}")
         if len(words[2]) < SHORTEST:
             raise SettingsError(f"{path}, line {number}: a token of fewer than {SHORTEST} characters can be guessed")
         if words[0] in (each.name for each in found):
             raise SettingsError(f"{path}, line {number}: there are two tokens called {words[0]!r}")
-        found.append(Token(words[0], words[1] == "edit", words[2]))
+        found.append(Token(words[0], words[1], words[2]))
+    if all(each.right == "serve" for each in found):
+        raise SettingsError(f"{path} holds no token that lets somebody in", f"write a line: {LINE}")
+    return found
+
+
+def services_secrets(path: Path) -> list[str]:
+    """By which the services of one register know each other; the first is used, the others are known as well."""
+    found = [each.secret for each in read_tokens(path) if each.right == "serve"]
     if not found:
-        raise SettingsError(f"{path} holds no token", "write a line: NAME read|edit TOKEN")
+        raise SettingsError(
+            f"{path} has no token by which services that share a register know each other",
+            "write a line, the same for all of them: NAME serve TOKEN",
+        )
     return found
 
 
@@ -114,15 +132,16 @@ class Guard:
     """Lets requests in, or not."""
 
     def __init__(self, settings: ServeSettings) -> None:
-        self.tokens = [] if settings.tokens is None else read_tokens(settings.tokens)
+        every = [] if settings.tokens is None else read_tokens(settings.tokens)
+        self.tokens = [each for each in every if each.right != "serve"]
         self.tries = Tries()
-        named = {settings.host, f"[{settings.host}]", *settings.names}
+        named = {settings.host, f"[{settings.host}]", *settings.names, _host(urlsplit(settings.reached_at).netloc)}
         self._hosts = {"localhost", "127.0.0.1", "[::1]", *(name.lower() for name in named)}
         self._page = os.urandom(16).hex()  # for pages where nobody is asked
 
     def admit(self, method: str, path: str, headers: Headers, cookie: str | None) -> Caller:
         """Who this is; Refused where they may not come in, or may not do this so."""
-        self._check_host(headers)
+        self.check_host(headers)
         if method not in SAFE:
             self._check_origin(headers)
         caller = self._caller(headers, cookie)
@@ -162,9 +181,9 @@ class Guard:
                 return token
         return None
 
-    def _check_host(self, headers: Headers) -> None:
-        host = headers.get("Host", "")
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+    def check_host(self, headers: Headers) -> None:
+        """Refused where a request names a host that the service has not."""
+        name = _host(headers.get("Host", ""))
         if name.lower() not in self._hosts:
             raise Refused(421, f"this service is not called {name!r}", "name it with --name when starting it")
 
@@ -178,3 +197,8 @@ class Guard:
         """Whether a browser sent it, which adds what its user is known by to whatever page asks."""
         by_token = headers.get("Authorization", "").lower().startswith("bearer ") and self.tokens
         return not by_token and (cookie is not None or "Origin" in headers or "Sec-Fetch-Site" in headers)
+
+
+def _host(place: str) -> str:
+    """A host without its port."""
+    return place.rpartition(":")[0] if place.rpartition(":")[2].isdecimal() else place

@@ -1,7 +1,8 @@
 """Images in, answers out: read by threads, encoded as they come together, recorded by one writer.
 
 An image alone is encoded at once; those that wait by then go together. While a group is recorded, the next is encoded.
-Images of one request keep their order; requests do not wait for each other's pictures.
+Images of one request keep their order; requests do not wait for each other's pictures. What is only asked, and not
+recorded, never waits for a disk or another machine that records.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ Prepare: TypeAlias = Callable[[Given], Prepared]
 Encode: TypeAlias = Callable[[Sequence[PreparedOrError]], list[PreparedOrError]]
 Decide: TypeAlias = Callable[[list[Prepared]], Sequence[Assignment | FirstsightError]]
 
+_Groups: TypeAlias = "queue.SimpleQueue[list[Job] | None]"
 READERS = 2  # a core: as many wait for the disk to keep a picture as decode one
 
 
@@ -42,6 +44,7 @@ class Job:
     """One image on its way, and what answers it."""
 
     decide: Decide
+    pure: bool = False  # whether nothing is recorded
     answer: Answer = field(default_factory=Future)
     prepared: Prepared | None = None
 
@@ -56,8 +59,11 @@ class Worker:
         self._closed = False
         self._readers = ThreadPoolExecutor(READERS * cores(), thread_name_prefix="reading")
         self._encoding: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._deciding: queue.SimpleQueue[list[Job] | None] = queue.SimpleQueue()
-        self._threads = [Thread(target=each, name=each.__name__.strip("_")) for each in (self._encode, self._decide)]
+        self._recording: _Groups = queue.SimpleQueue()
+        self._matching: _Groups = queue.SimpleQueue()
+        self._threads = [Thread(target=self._encode, name="encoding")]
+        for name, groups in (("recording", self._recording), ("matching", self._matching)):
+            self._threads.append(Thread(target=_decide, args=(groups,), name=name))
         for thread in self._threads:
             thread.start()
 
@@ -66,10 +72,13 @@ class Worker:
         """How many images are accepted and not answered yet."""
         return self._waiting
 
-    def submit(self, images: Sequence[Given], prepare: Sequence[Prepare], decide: Decide) -> list[Answer]:
+    def submit(
+        self, images: Sequence[Given], prepare: Sequence[Prepare], decide: Decide, pure: bool = False
+    ) -> list[Answer]:
         """Answers to come, in order; `Busy` where there is no room for all of them. An image's error is its own.
 
         `prepare` reads each of them, in any thread. All that are given the same `decide` may be decided together.
+        What is `pure` records nothing.
         """
         with self._changed:
             if self._closed:
@@ -77,7 +86,7 @@ class Worker:
             if self._waiting + len(images) > self.limit:
                 raise Busy(f"{self._waiting} images are waiting, and {self.limit} may", 1 + self._waiting // 50)
             self._waiting += len(images)
-        jobs = [Job(decide) for _ in images]
+        jobs = [Job(decide, pure) for _ in images]
         for job in jobs:
             job.answer.set_running_or_notify_cancel()  # what is accepted is answered, whoever has gone away
         in_order = _InOrder(jobs, self._encoding.put)
@@ -104,19 +113,24 @@ class Worker:
     def _encode(self) -> None:
         while (first := self._encoding.get()) is not None:
             group = [first, *_there(self._encoding, self.batch - 1)]
-            self._deciding.put(_encoded(self.encode, group))
-        self._deciding.put(None)
+            ready = _encoded(self.encode, group)
+            for groups, pure in ((self._recording, False), (self._matching, True)):
+                if some := [job for job in ready if job.pure == pure]:
+                    groups.put(some)
+        for groups in (self._recording, self._matching):
+            groups.put(None)
 
-    def _decide(self) -> None:
-        while (group := self._deciding.get()) is not None:
-            for some in _alike(group):
-                with _told(some):
-                    answers = some[0].decide([job.prepared for job in some if job.prepared is not None])
-                    for job, answer in zip(some, answers, strict=True):
-                        if isinstance(answer, FirstsightError):
-                            job.answer.set_exception(answer)
-                        else:
-                            job.answer.set_result(answer)
+
+def _decide(groups: _Groups) -> None:
+    while (group := groups.get()) is not None:
+        for some in _alike(group):
+            with _told(some):
+                answers = some[0].decide([job.prepared for job in some if job.prepared is not None])
+                for job, answer in zip(some, answers, strict=True):
+                    if isinstance(answer, FirstsightError):
+                        job.answer.set_exception(answer)
+                    else:
+                        job.answer.set_result(answer)
 
 
 class _InOrder:

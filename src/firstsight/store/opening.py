@@ -55,6 +55,12 @@ def create_log(
     return kind.create(address, header, wait, or_open)
 
 
+def make_log(where: str, header: Mapping[str, Any]) -> None:
+    """A new one on a server, held by nobody; one that is there stays as it is."""
+    kind, address = _server(where)
+    kind.make(address, header, or_open=True)
+
+
 def _server(where: str) -> tuple[type[PostgresLog], Any]:
     try:
         from firstsight.store.postgres import PostgresLog

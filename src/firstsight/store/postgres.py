@@ -29,14 +29,15 @@ from firstsight.store.events import Event, Recorded
 from firstsight.store.log import Grown, Snapshot, dated
 from firstsight.store.pictures import Pictures
 from firstsight.store.server import Address, connect, errors, exists, make, rewrite
+from firstsight.store.sharing import NOWHERE, Holder, Said, SharedLog
 from firstsight.store.sqlite import SqliteLog
 from firstsight.store.writing import Place
 
 COLUMNS: LiteralString = "number, kind, at, body, feature, content, crc"
 
 
-class PostgresLog(ChainedLog):
-    """A register of a database. Use `create` or `open`; a writer holds it until `close`."""
+class PostgresLog(ChainedLog, SharedLog):
+    """A register of a database. Use `create` or `open`; a writer holds it until `close` or `step_down`."""
 
     def __init__(self, address: Address, reader: Connection[Any], place: Place | None = None) -> None:
         self.address = address
@@ -45,6 +46,8 @@ class PostgresLog(ChainedLog):
         self.header: dict[str, Any] = {}
         self._db, self._place = reader, place
         self._listener: Connection[Any] | None = None
+        self._standing: Place | None = None  # which is waited for
+        self._waits = True
         self._reading, self._taking = RLock(), RLock()  # a connection serves one thread at a time
         self._take_header(self._one("SELECT value, crc FROM header WHERE key = 'header'"))
 
@@ -53,10 +56,15 @@ class PostgresLog(ChainedLog):
         cls, address: Address, header: Mapping[str, Any], wait: float = 0.0, or_open: bool = False
     ) -> PostgresLog:
         """Make a new register and hold it for writing; with `or_open`, one that is there is opened instead."""
+        cls.make(address, header, or_open)
+        return cls.open(address, wait=wait)
+
+    @staticmethod
+    def make(address: Address, header: Mapping[str, Any], or_open: bool = False) -> None:
+        """Make a new register, and hold nothing; with `or_open`, one that is there stays as it is."""
         text = json.dumps(header, ensure_ascii=False, allow_nan=False)
         with errors(address), connect(address) as db:
             make(db, address, text, zlib.crc32(text.encode()), or_open)
-        return cls.open(address, wait=wait)
 
     @classmethod
     def open(cls, address: Address, write: bool = True, wait: float = 0.0) -> PostgresLog:
@@ -66,7 +74,7 @@ class PostgresLog(ChainedLog):
             try:
                 if not exists(reader, address):
                     raise NotFound(f"{address}: there is no such register", hint="make")
-                place = Place(address, wait, _who()) if write else None
+                place = Place(address, _who()).take(wait) if write else None
                 return cls(address, reader, place)
             except BaseException:
                 reader.close()
@@ -77,7 +85,7 @@ class PostgresLog(ChainedLog):
         return self._place is not None
 
     def say(self, address: str) -> None:
-        self._writer.say(address)
+        self.tell(Said(address, ""))
 
     def close(self) -> None:
         with self._reading:
@@ -86,6 +94,55 @@ class PostgresLog(ChainedLog):
                 self._listener.close()
         if self._place is not None:
             self._place.leave()
+
+    # ------------------------------------------------------------------ taking turns
+
+    @property
+    def secret(self) -> str:
+        found = self._one("SELECT secret FROM writer")
+        return str(found[0]) if found else ""
+
+    @property
+    def lost(self) -> bool:
+        place = self._place
+        return place is not None and place.lost
+
+    def take(self, wait: float) -> bool:
+        with errors(self.address):
+            self._standing = place = Place(self.address, _who())
+            if not self._waits:
+                place.wait_no_more()
+            try:
+                self._place = place.take(wait)
+            except Locked:
+                return False
+            finally:
+                self._standing = None
+        return True
+
+    def wait_no_more(self) -> None:
+        self._waits = False
+        if (standing := self._standing) is not None:
+            standing.wait_no_more()
+        self._ask("SELECT pg_notify(%s, '')", (self.address.channel,))  # whoever listens looks, and finds nothing
+
+    def step_down(self) -> None:
+        with self._taking:
+            place, self._place = self._place, None
+        if place is not None:
+            place.leave()
+
+    def wanted(self) -> bool:
+        with errors(self.address):
+            return self._writer.wanted()
+
+    def holder(self) -> Holder:
+        found = self._one("SELECT term, holder, address, seal FROM writer")
+        return Holder(0, "", NOWHERE) if found is None else Holder(found[0], found[1], Said(found[2], found[3]))
+
+    def tell(self, said: Said) -> None:
+        with errors(self.address):
+            self._writer.say(said)
 
     # ------------------------------------------------------------------ writing
 
@@ -146,21 +203,25 @@ class PostgresLog(ChainedLog):
 
     @property
     def _writer(self) -> Place:
-        if self._place is None:
-            raise ReadOnly(f"{self.name} was opened for reading", "open it for writing")
-        if self._place.lost:  # the server was away, or ended it: whoever comes first has it
+        place = self._place
+        if place is not None and place.lost:  # the server was away, or ended it: whoever comes first has it
             with self._taking:
-                if self._place.lost:
-                    self._place.leave()
-                    self._place = Place(self.address, 0.0, _who(), self._place.said)
-        return self._place
+                place = self._place
+                if place is not None and place.lost:
+                    place.leave()
+                    place = self._place = Place(self.address, _who(), place.said).take(0.0)
+        if place is None:
+            raise ReadOnly(f"{self.name} was opened for reading", "open it for writing")
+        return place
 
     @contextmanager
     def _to_write(self) -> Iterator[Connection[Any]]:
         """A transaction of whoever holds the register, and of nobody who did."""
-        with errors(self.address), self._writer.connection() as db, db.transaction():
-            self._writer.check(db)
-            yield db
+        with errors(self.address):
+            place = self._writer
+            with place.connection() as db, db.transaction():
+                place.check(db)
+                yield db
 
     # ------------------------------------------------------------------ reading
 
@@ -178,7 +239,7 @@ class PostgresLog(ChainedLog):
                 self._listener.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self.address.channel)))
                 if self.last() > after:  # what came before it listened
                     return True
-            for _ in self._listener.notifies(timeout=seconds, stop_after=1):
+            for _ in self._listener.notifies(timeout=seconds if self._waits else 0, stop_after=1):
                 pass
         return self.last() > after
 

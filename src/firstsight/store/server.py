@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,8 +41,14 @@ CREATE TABLE events (
 );
 CREATE INDEX keys ON events ((body::json ->> 'key')) WHERE kind = 'Assigned' AND body::json ->> 'key' IS NOT NULL;
 CREATE TABLE snapshots (number BIGINT PRIMARY KEY, crc BIGINT NOT NULL, digest BYTEA NOT NULL, body BYTEA NOT NULL);
-CREATE TABLE writer (term BIGINT NOT NULL, holder TEXT NOT NULL, address TEXT NOT NULL, seen TIMESTAMPTZ NOT NULL);
-INSERT INTO writer VALUES (0, '', '', 'epoch');
+CREATE TABLE writer (
+    term BIGINT NOT NULL,       -- counted on whenever another writes
+    holder TEXT NOT NULL,       -- which, in words
+    address TEXT NOT NULL,      -- of the service, where it is one
+    seal TEXT NOT NULL,         -- by which other services know that one of them said so
+    seen TIMESTAMPTZ NOT NULL,  -- its last sign of life
+    secret TEXT NOT NULL        -- of services on one machine that have no tokens
+);
 CREATE FUNCTION never() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'events are append-only'; END $$;
 CREATE TRIGGER events_are_never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON events
@@ -119,6 +126,7 @@ def make(db: Connection[Any], address: Address, header: str, crc: int, or_open: 
             return
         db.execute(TABLES)
         db.execute("INSERT INTO header VALUES ('header', %s, %s, %s)", (header, crc, FORMAT))
+        db.execute("INSERT INTO writer VALUES (0, '', '', '', 'epoch', %s)", (secrets.token_hex(32),))
 
 
 def rewrite(db: Connection[Any], changes: Sequence[Line], mark: Line) -> None:

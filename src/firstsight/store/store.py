@@ -37,6 +37,7 @@ from firstsight.store.log import Grown, Log, Snapshot
 from firstsight.store.memory import MemoryLog
 from firstsight.store.opening import create_log, on_server, open_log
 from firstsight.store.pictures import Pictures
+from firstsight.store.sharing import SharedLog
 from firstsight.store.sqlite import SqliteLog
 from firstsight.store.state import State
 from firstsight.store.teaching import build
@@ -151,6 +152,11 @@ class Store(Editing):
     def say(self, address: str) -> None:
         """Tell others who would write it where to find whoever does: the address of a service."""
         self._log.say(address)
+
+    @property
+    def shared(self) -> SharedLog | None:
+        """The log, where several take turns at writing it; a file has one writer until it is closed."""
+        return self._log if isinstance(self._log, SharedLog) else None
 
     def close(self) -> None:
         """Let go of the log. Nothing is lost without this; the next opening is quicker with it."""

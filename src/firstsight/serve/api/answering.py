@@ -17,6 +17,7 @@ from firstsight.serve.schemas import Answer, Answered, Answers, FeaturesIn, Prob
 from firstsight.serve.service import Service
 from firstsight.serve.uploads import Upload, features_from, features_of, plain
 from firstsight.serve.worker import Answer as Coming
+from firstsight.serve.worker import Busy
 
 router = APIRouter(prefix="/api", tags=["answering"])
 
@@ -58,14 +59,14 @@ async def discover(
 ) -> Answers:
     """Tell what images show, and keep the answers: known, discovered earlier, or new."""
     images, alone = await _images(request, service, name)
-    return await _answers(service, images, service.discover(images, once, _own(key, by)), alone)
+    return await _answers(images, service.discover(images, once, _own(key, by)), alone, again=bool(key))
 
 
 @router.post("/predict", operation_id="predict", openapi_extra=IMAGES_BODY)
 async def predict(request: Request, service: TheService, name: Name = None) -> Answers:
     """Tell what images show; nothing is recorded."""
     images, alone = await _images(request, service, name)
-    return await _answers(service, images, service.predict(images), alone)
+    return await _answers(images, service.predict(images), alone)
 
 
 @router.post("/discover/features", operation_id="discover_features", openapi_extra=FEATURES_BODY)
@@ -74,14 +75,14 @@ async def discover_features(
 ) -> Answers:
     """Tell what features show that somebody has already, and keep the answers."""
     features = await _features(request, service)
-    return await _answers(service, features, service.discover(features, once, _own(key, by)))
+    return await _answers(features, service.discover(features, once, _own(key, by)), again=bool(key))
 
 
 @router.post("/predict/features", operation_id="predict_features", openapi_extra=FEATURES_BODY)
 async def predict_features(request: Request, service: TheService) -> Answers:
     """Tell what features show; nothing is recorded."""
     features = await _features(request, service)
-    return await _answers(service, features, service.predict(features))
+    return await _answers(features, service.predict(features))
 
 
 def _own(key: str, by: str | None) -> str:
@@ -136,9 +137,16 @@ async def _features(request: Request, service: Service) -> Sequence[Given]:
     return found
 
 
-async def _answers(service: Service, given: Sequence[Given], coming: Sequence[Coming], alone: bool = False) -> Answers:
-    """Whatever came of each; a single image's error is the request's."""
+async def _answers(
+    given: Sequence[Given], coming: Sequence[Coming], alone: bool = False, again: bool = False
+) -> Answers:
+    """Whatever came of each; a single image's error is the request's.
+
+    With `again` a request can be sent once more without harm, and is to be where some of it could not be recorded.
+    """
     done = await asyncio.gather(*map(asyncio.wrap_future, coming), return_exceptions=True)
+    if again and (busy := [each for each in done if isinstance(each, Busy)]):
+        raise busy[0]
     if alone and isinstance(done[0], BaseException):
         raise done[0]
     return Answers(answers=[_answered(each, what) for each, what in zip(given, done, strict=True)])

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from firstsight.core.errors import FirstsightError
 from firstsight.pages.render import render
-from firstsight.serve.problems import Refused, problem
+from firstsight.serve.problems import NO_PAGE, START, Refused, problem
 from firstsight.serve.routes import the_caller, the_service
 from firstsight.serve.security import Caller
 from firstsight.serve.service import Service
@@ -76,13 +76,17 @@ class PageRoute(APIRoute):
                 return await handler(request)
             except (FirstsightError, RequestValidationError) as error:
                 ours = isinstance(error, FirstsightError)
-                said = problem(error if ours else Refused(404, "there is no such page", "start from the stream"))
-                status = int(said["status"])
-                if request.url.path.startswith("/parts/"):
-                    return the_site(request).part("problem_part", said=said)
-                return the_site(request).page("problem", "", status, said=said)
+                return problem_page(request, error if ours else Refused(404, NO_PAGE, START))
 
         return page
+
+
+def problem_page(request: Request, error: Exception) -> HTMLResponse:
+    """What was wrong, in words; or for a part of a page, in its place."""
+    said = problem(error)
+    if request.url.path.startswith("/parts/"):
+        return the_site(request).part("problem_part", said=said)
+    return the_site(request).page("problem", "", int(said["status"]), said=said)
 
 
 def pages() -> APIRouter:
