@@ -26,6 +26,7 @@ from firstsight.cli.options import SettingsCommand
 from firstsight.cli.pack import pack
 from firstsight.cli.reproduce import reproduce
 from firstsight.cli.serve import serve
+from firstsight.cli.several import check_command, one_voice, speaks
 from firstsight.core.errors import DiskError, FirstsightError
 
 INTERRUPTED = 130
@@ -50,11 +51,12 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass
+    check_command(context.invoked_subcommand)
 
 
 for command in (
@@ -81,17 +83,21 @@ def run() -> None:
     """The entry point: the app, with every way it can end."""
     os.environ["PYTHONSAFEPATH"] = "1"  # nor do processes we start look for modules in the working directory
     try:
-        app(prog_name="firstsight")
+        with one_voice():
+            app(prog_name="firstsight")
     except SystemExit as end:
         if end.code == INTERRUPTED:
             say("interrupted; a fit goes on with --resume, a discover --register with --once, a benchmark by itself")
         raise
     except FirstsightError as error:
-        complain(error)
+        if speaks():
+            complain(error)
         sys.exit(error.exit_code)
     except Exception as error:
         if shown.verbose:
             raise
+        if not speaks():
+            sys.exit(70)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             _leave_stdout()
             complain(DiskError("answers could not be written: no space left"))

@@ -27,6 +27,7 @@ from firstsight.methods.firstsight.decision import crossed
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.loop import train
 from firstsight.train.pixels import PixelCache
+from firstsight.train.processes import same
 from firstsight.train.support import Support
 
 STRENGTHS = (0.0, 0.5, 1.0)  # how far to go: of the way from the weights as they came to those that were trained
@@ -88,7 +89,7 @@ def adapt(
             for strength in strengths
         }
         with one_thread():  # its products are small
-            tried = {strength: crossed(held, labels, seed) for strength, held in held_out.items()}
+            tried = same(lambda: {strength: crossed(held, labels, seed) for strength, held in held_out.items()})
         strength = as_far_as_it_pays(tried)
         if not strength:
             return Adaptation(encoder, strength, (), tried)

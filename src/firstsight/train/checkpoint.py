@@ -1,6 +1,7 @@
 """Checkpoints: what a killed run needs to go on as if nothing had happened.
 
-One safetensors file beside the model to be, replaced whole; its header holds the epoch and what the run is.
+One safetensors file beside the model to be, replaced whole; its header holds the epoch and what the run is. Of several
+processes the first has it, and tells the others what it says; how many they are is no part of the run.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from torch.optim import Optimizer
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.files import FileLock, disk_errors, write_file
 from firstsight.train.optim import Average
+from firstsight.train.processes import same
 
 
 class Checkpoint:
@@ -81,17 +83,12 @@ class Checkpoint:
 
     def restore(self, learner: nn.Module, optimiser: Optimizer, average: Average | None) -> int:
         """Fill everything from the file, if there is one; the epoch to go on with."""
-        if self.file is None or not self.file.is_file():
+        found = same(self._read)
+        if found is None:
             if self.metrics is not None:  # of a run killed before its first checkpoint
                 self.metrics.unlink(missing_ok=True)
             return 0
-        try:
-            with safe_open(self.file, framework="pt") as file:
-                header = json.loads(file.metadata()["state"])
-                tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (SafetensorError, KeyError, ValueError, TypeError) as error:
-            raise ModelError(f"{self.file}: is damaged: {error}", "delete it and train from the start") from None
-        self._check_same_run(header["run"])
+        header, tensors = found
         learner.load_state_dict(_part(tensors, "learner."))
         state: dict[int, dict[str, Tensor]] = {}
         for name, tensor in _part(tensors, "optimiser.").items():
@@ -106,6 +103,19 @@ class Checkpoint:
         if self.metrics is not None:
             write_file(self.metrics, "".join(self.lines).encode())
         return int(header["epoch"]) + 1
+
+    def _read(self) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
+        """The header and all tensors of the file, if there is one, of this very run."""
+        if self.file is None or not self.file.is_file():
+            return None
+        try:
+            with safe_open(self.file, framework="pt") as file:
+                header = json.loads(file.metadata()["state"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, KeyError, ValueError, TypeError) as error:
+            raise ModelError(f"{self.file}: is damaged: {error}", "delete it and train from the start") from None
+        self._check_same_run(header["run"])
+        return header, tensors
 
     def remove(self) -> None:
         if self.file is not None:

@@ -15,6 +15,7 @@ from firstsight.core.protocols import Progress
 from firstsight.encode.backbones import TransformerTail
 from firstsight.encode.devices import mixed_precision
 from firstsight.encode.encoder import GPU_PART, TorchEncoder
+from firstsight.train.processes import group
 
 Stem: TypeAlias = Callable[[Tensor], Tensor]
 
@@ -26,13 +27,15 @@ def fastest_stem(encoder: TorchEncoder, images: int, progress: Progress) -> Stem
 
     What torch compiled is kept in the user's cache, so that the next run has it in a few seconds.
     """
+    processes = group().count
     transformer = isinstance(encoder.learner.tail, TransformerTail)
-    if encoder.device.type != "cuda" or not transformer or images < PAYS:
+    if encoder.device.type != "cuda" or not transformer or images < PAYS * processes:
         return encoder.stem
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache / "firstsight" / "compiled"))
     settings = encoder.learner.settings
-    size, side = min(GPU_PART, settings.batch_size * encoder.learner.views), encoder.preprocess.crop
+    share = -(-settings.batch_size * encoder.learner.views // processes)
+    size, side = min(GPU_PART, share), encoder.preprocess.crop
     stem = in_one_size(torch.compile(encoder.ready_stem, dynamic=False), size)
     try:
         with (

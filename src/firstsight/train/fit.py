@@ -31,7 +31,8 @@ from firstsight.train.adapt import STRENGTHS, Adaptation, adapt, views_to_train
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.features import fit_decision
 from firstsight.train.loop import Means, train
-from firstsight.train.pixels import PixelCache
+from firstsight.train.pixels import PixelCache, pixels_of
+from firstsight.train.processes import check_same, first, joined, same
 from firstsight.train.repair import repair
 from firstsight.train.support import Stems, Support
 
@@ -58,6 +59,8 @@ def fit(
     ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds. With `thumbnails`, small
     copies of some support images are kept with the model, for explaining its answers.
 
+    Processes that torchrun started train the same model together: the first writes it, and each gives it back.
+
     >>> import timm
     >>> from safetensors.torch import save_file
     >>> from firstsight.data.synthetic import species, write_folder
@@ -75,26 +78,29 @@ def fit(
         )
     chosen = _of_images(settings_to_fit(settings, changes))
     out = Path(out).absolute() if out is not None else None
-    progress = progress or Silent()
-    data = read_images(folder)
-    warnings = check_support(data, folder)
-    for warning in warnings:
-        progress.note(warning)
-    checkpoint = Checkpoint(out and out.with_name(out.name + ".training"), _run(chosen, data), checkpoint_every)
-    if out is not None and resume and is_model(out):
-        return _finished(out, device, chosen, data, checkpoint)
-    _check_place(out, Path(folder), checkpoint, resume)
-    with checkpoint.held():
-        encoder = untrained(chosen, data, device)
-        support = Support(data.labels, PixelCache(data.images, encoder.preprocess, progress), encoder, progress)
-        model = _train(chosen, data, support, checkpoint, progress)
-        model.report["lines"] += warnings
-        if thumbnails and model.examples is not None:
-            model.examples = model.examples.with_pictures(support.pixels.__getitem__)
-        if out is not None:
-            save_model(model, out, "".join(checkpoint.lines).encode())
-            checkpoint.remove()
-    return model
+    with joined(device) as own:
+        progress = progress if progress is not None and first() else Silent()
+        data = read_images(folder)
+        warnings = check_support(data, folder)
+        for warning in warnings:
+            progress.note(warning)
+        check_same(run := _run(chosen, data))
+        place = out if first() else None  # one process reads and writes there
+        checkpoint = Checkpoint(place and place.with_name(place.name + ".training"), run, checkpoint_every)
+        if out is not None and same(lambda: resume and is_model(out)):
+            return _finished(out, own, chosen, data, checkpoint)
+        _check_place(place, Path(folder), checkpoint, resume)
+        with checkpoint.held():
+            encoder = untrained(chosen, data, own)
+            support = Support(data.labels, pixels_of(data.images, encoder.preprocess, progress), encoder, progress)
+            model = _train(chosen, data, support, checkpoint, progress)
+            model.report["lines"] += warnings
+            if thumbnails and model.examples is not None:
+                model.examples = model.examples.with_pictures(support.pixels.__getitem__)
+            if place is not None:
+                save_model(model, place, "".join(checkpoint.lines).encode())
+                checkpoint.remove()
+        return model
 
 
 def fit_images(

@@ -13,6 +13,7 @@ from firstsight.core.errors import TrainingError
 from firstsight.encode.learner import Learner
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.optim import Average, make_optimiser, set_learning_rates
+from firstsight.train.sharing import alike
 from firstsight.train.step import Step
 from firstsight.train.support import Support
 
@@ -22,6 +23,7 @@ Means: TypeAlias = dict[str, float]
 def train(learner: Learner, support: Support, checkpoint: Checkpoint, on_epoch: Callable[[int, Means], None]) -> None:
     """Train from where the checkpoint stands to the last epoch; `on_epoch` is told the mean of every loss term."""
     settings = learner.settings
+    alike(learner)
     learner.start(support.central(), support.labels)
     optimiser = make_optimiser(learner.parameter_groups(), settings)
     average = Average(learner, settings.ema) if settings.ema else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 from collections.abc import Sequence
 from functools import partial
@@ -18,6 +19,7 @@ from firstsight.core.files import disk_errors
 from firstsight.core.protocols import Progress
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import CENTRE, ImageLike, Pixels, Preprocess, crop, resized
+from firstsight.train.processes import exchanged, group
 
 BUDGET = 4 * 2**30  # bytes of decoded images kept in memory; more are kept in a file that is mapped
 WINDOW = 256  # images decoded before they are asked for
@@ -116,6 +118,21 @@ class PixelCache:
         if device.type != "cuda":
             return False
         return device in self.on_device or self.pixels.nbytes < DEVICE_SHARE * torch.cuda.mem_get_info(device)[0]
+
+
+def pixels_of(images: Sequence[ImageLike], preprocess: Preprocess, progress: Progress) -> PixelCache:
+    """All images, decoded once on every machine: its processes have the same file mapped, which is gone by then."""
+    if group().count == 1:
+        return PixelCache(images, preprocess, progress)
+    with tempfile.TemporaryDirectory(prefix="firstsight-pixels-") as folder:
+        own = None
+        if group().local == 0:
+            own = PixelCache(images, preprocess, progress)
+            own.share(Path(folder) / "pixels")
+        said = exchanged(pickle.dumps(own))
+        pixels: PixelCache = own or pickle.loads(said[group().rank - group().local])
+        exchanged(b"")  # all have it now
+    return pixels
 
 
 class Flat:

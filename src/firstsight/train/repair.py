@@ -6,6 +6,7 @@ It is said, and trained away.
 from __future__ import annotations
 
 import copy
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -14,6 +15,7 @@ from firstsight.core.protocols import Progress
 from firstsight.encode.learner import Learner
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.loop import train
+from firstsight.train.processes import same
 from firstsight.train.support import Support
 
 ENOUGH = 0.9  # of the support images: training that went well leaves next to none astray
@@ -25,7 +27,7 @@ def repair(learner: Learner, support: Support, features: Tensor, progress: Progr
 
     `features` are those of the support set as they are now.
     """
-    first = best = learner.apart(features, support.labels)
+    first = best = same(lambda: learner.apart(features, support.labels))
     asked, state = learner.settings, copy.deepcopy(learner.state_dict()) if first < ENOUGH else {}
     for count in range(ROUNDS):
         harder = learner.harder()
@@ -35,7 +37,8 @@ def repair(learner: Learner, support: Support, features: Tensor, progress: Progr
         with progress.task("training on, as codes have collapsed", harder.epochs) as advance:
             train(learner, support, Checkpoint(None, {}, 0), lambda epoch, means: advance())
         learner.settings = support.settings = asked
-        now = learner.apart(_features(learner, support), support.labels)
+        made = _features(learner, support)
+        now = same(partial(learner.apart, made, support.labels))
         if now > best:
             best, state = now, copy.deepcopy(learner.state_dict())
     if state:

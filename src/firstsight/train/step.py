@@ -1,7 +1,7 @@
 """One step of training: trunk, learner, losses, optimiser.
 
 On a GPU it is recorded once and replayed, since launching its many small kernels from Python takes longer than they
-take; elsewhere it runs as it is written.
+take; elsewhere it runs as it is written, and so it does among several processes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from torch.optim import Optimizer
 
 from firstsight.encode.devices import mixed_precision
 from firstsight.encode.learner import Learner
+from firstsight.train.processes import group
+from firstsight.train.sharing import mean_gradients, whole_batch
 from firstsight.train.support import Support, seeded
 
 WARM_UP = 3  # steps before recording, in which libraries choose their kernels
@@ -41,7 +43,8 @@ class Step:
 
     def __call__(self, indices: Tensor, draws: Tensor) -> None:
         whole = len(indices) == min(self.learner.settings.batch_size, len(self.support.taught))
-        if not (self.support.replayable and self.learner.recordable and whole):
+        alone = group().count == 1
+        if not (alone and self.support.replayable and self.learner.recordable and whole):
             self._run(indices, draws)
             return
         if self.graph is None and self.taken < WARM_UP:
@@ -70,12 +73,13 @@ class Step:
     def _run(self, indices: Tensor, draws: Tensor) -> None:
         settings = self.learner.settings
         stem, labels = self.support.batch(indices, draws)
-        with mixed_precision(self.device, settings.precision):
+        with mixed_precision(self.device, settings.precision), whole_batch(self.learner, len(labels)):
             outputs = self.learner(stem)  # of PHE: z, b, h
         terms = self.learner.losses(outputs, labels, self.masks)  # of PHE: Eq. 1-10
 
         self.optimiser.zero_grad(set_to_none=True)
         terms["total"].backward()  # type: ignore[no-untyped-call]
+        mean_gradients(self.learner.parameters())
         if settings.clip:
             clip_grad_norm_(self.learner.parameters(), settings.clip)
         self.optimiser.step()

@@ -24,6 +24,8 @@ from firstsight.encode.encoder import TorchEncoder
 from firstsight.methods.simulation import withheld
 from firstsight.train.compiled import fastest_stem
 from firstsight.train.pixels import PixelCache
+from firstsight.train.processes import group
+from firstsight.train.sharing import share, shared_out
 from firstsight.train.views import DRAWN, varied
 
 STORED = 128  # trunk outputs made at a time
@@ -83,12 +85,13 @@ class Support:
         yield from zip(*(torch.split(part.to(where), size) for part in (order, draws)), strict=True)
 
     def batch(self, indices: Tensor, draws: Tensor) -> tuple[Tensor, Tensor]:
-        """Trunk outputs and labels, all views of the batch one after the other.
+        """Trunk outputs and labels, all views of the batch one after the other; of several processes, the own share.
 
-        What is drawn says where to crop, whether to flip and how to vary, or which of the stored views to take.
+        Labels are those of the whole batch. What is drawn says where to crop, whether to flip and how to vary, or which
+        of the stored views to take.
         """
         views, drawn = draws.shape[1], draws.transpose(0, 1).flatten(0, 1)
-        stem = self._stem(indices.repeat(views), drawn)
+        stem = self._stem(share(indices.repeat(views)), share(drawn))
         return stem, self.labels[indices.to(self.labels.device)].repeat(views)
 
     def central(self) -> Iterator[Tensor]:
@@ -97,7 +100,7 @@ class Support:
             if self.stems is not None and self.stems.dtype == torch.float32:
                 yield self.stems[indices.to(self.stems.device), 0].to(self.encoder.device)
             else:
-                yield self.encoder.in_parts(self._central, indices)
+                yield shared_out(partial(self.encoder.in_parts, self._central), indices)
 
     def _central(self, indices: Tensor) -> Tensor:
         return self.encoder.stem(self._crops(indices, torch.full((len(indices), CROP), CENTRE)))
@@ -151,7 +154,7 @@ class Support:
                 draws = torch.rand(len(self), self._drawn_for_each, generator=generator)
                 draws = draws if view else torch.full((len(self), CROP), CENTRE)
                 for some in torch.split(indices, STORED):
-                    stem = self.encoder.in_parts(partial(self._drawn, draws), some)
+                    stem = shared_out(partial(self.encoder.in_parts, partial(self._drawn, draws)), some)
                     if stems is None:
                         stems = _room_for(len(self), views, stem)
                     stems[some.to(stems.device), view] = stem.to(stems.device)
@@ -173,9 +176,10 @@ def _room_for(images: int, views: int, stem: Tensor) -> Tensor:
     wanted = images * views * stem[0].numel() * stem.element_size()
     if stem.is_cuda and wanted < 0.8 * torch.cuda.mem_get_info(stem.device)[0]:
         return torch.empty(shape, dtype=stem.dtype, device=stem.device)
-    if wanted > 0.8 * _free_memory():
+    here = wanted * group().here
+    if here > 0.8 * _free_memory():
         raise SettingsError(
-            f"cache_trunk {views}: {images} images x {views} views need {wanted / 2**30:.1f} GiB, more than is free",
+            f"cache_trunk {views}: {images} images x {views} views need {here / 2**30:.1f} GiB, more than is free",
             "use fewer views, or train without --cache-trunk",
         )
     return torch.empty(shape, dtype=stem.dtype)
