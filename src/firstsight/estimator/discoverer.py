@@ -33,7 +33,7 @@ class CategoryDiscoverer(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
 
     `predict` is closed: the likeliest of `classes_`, by what was taught alone. `predict_open` may say None, for a new
     one. Both change nothing. `discover` registers what is new, so that the next one like it is answered with the same
-    category. `partial_fit` teaches more, new classes too. Discovered categories are called as labels are: numbers go
+    category. `partial_fit` teaches more, other classes too. Discovered categories are called as labels are: numbers go
     on above the largest, text is `new-1`, `new-2`; `categories_` has all of them.
 
     `method` is `firstsight`, `ncm` or one of your own. `radius` is how far a category reaches, if not as calibrated.
