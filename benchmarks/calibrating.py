@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from firstsight.core.threads import one_thread
 from firstsight.methods.firstsight.calibration import TEACHING, calibrated
-from firstsight.methods.firstsight.decision import DIMENSIONS, even
+from firstsight.methods.firstsight.decision import DIMENSIONS
+from firstsight.methods.firstsight.forms import even
 from firstsight.methods.firstsight.space import fit_space
 from firstsight.methods.firstsight.trial import Trial
 from firstsight.methods.simulation import random_thirds, simulated

@@ -31,8 +31,9 @@ from firstsight.core.threads import one_thread
 from firstsight.methods.firstsight import discriminant, space
 from firstsight.methods.firstsight import trial as one_trial
 from firstsight.methods.firstsight.calibration import TEACHING, best_concentration
-from firstsight.methods.firstsight.decision import DIMENSIONS, even
+from firstsight.methods.firstsight.decision import DIMENSIONS
 from firstsight.methods.firstsight.discriminant import Floats, Labels, Projection, category_means, fit_projection
+from firstsight.methods.firstsight.forms import even
 from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.space import Space, fit_space
 from firstsight.methods.firstsight.trial import Trial

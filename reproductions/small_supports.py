@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from firstsight.core.accuracy import matched, strict_accuracy
-from firstsight.methods.firstsight.decision import even
+from firstsight.methods.firstsight.forms import even
 
 SIZES = [
     (2, 2), (2, 8), (3, 2), (3, 10), (3, 30), (4, 5), (4, 16), (6, 4), (6, 16), (8, 16), (9, 8), (9, 25), (12, 2),

@@ -25,7 +25,8 @@ from sklearn.metrics import roc_auc_score
 from firstsight.core.rehearsed import Rehearsed
 from firstsight.core.threads import one_thread
 from firstsight.methods.firstsight.calibration import ARRIVING, TEACHING, TRIALS, best_concentration
-from firstsight.methods.firstsight.decision import DIMENSIONS, even
+from firstsight.methods.firstsight.decision import DIMENSIONS
+from firstsight.methods.firstsight.forms import even
 from firstsight.methods.firstsight.splitting import cuts as in_two
 from firstsight.methods.firstsight.trial import Trial
 from firstsight.methods.simulation import random_thirds, simulated

@@ -21,7 +21,7 @@ GREEN = (0, 255, 0)
 
 def taught() -> tuple[Model, Store]:
     """Categories of features that touch, and a store that has seen a stream of them and of two more."""
-    features, labels = clouds(6, 24, width=6, apart=2.5)
+    features, labels = clouds(6, 24, width=6, apart=3.0)
     support = (labels < 4) & (np.arange(len(labels)) % 2 == 0)
     model = fit_features(features[support], [f"c{i}" for i in labels[support]])
     store = Store.in_memory(model.register(), model.provenance)
@@ -79,7 +79,7 @@ def test_a_founder_alone_would_be_new_again_and_nothing_is_near_by_itself() -> N
     model, store = taught()
     with store:
         discoverer, generator = Discoverer(model, store=store), np.random.default_rng(1)
-        anywhere = (generator.standard_normal(6).astype(np.float32) for _ in range(1000))
+        anywhere = ((9 * generator.standard_normal(6)).astype(np.float32) for _ in range(1000))
         answer = next(each for each in map(discoverer.discover_one, anywhere) if each.created)
         found = explain(model, answer.image or 0, store=store)
     assert found.answer.category is None

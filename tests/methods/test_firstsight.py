@@ -98,8 +98,8 @@ def test_images_are_alike_in_the_dimensions_that_tell_categories() -> None:
     """B is 3 and 0, so the second dimension says nothing; where it says as much as the first, it counts as much."""
     plain = Firstsight(
         names=("a", "b"),
-        origin=np.zeros(2, dtype=np.float32),
-        basis=np.eye(2, dtype=np.float32),
+        origin=np.zeros(12, dtype=np.float32),
+        basis=np.eye(12, 2, dtype=np.float32),
         within=np.ones(2),
         between=np.array([3.0, 0]),
         concentration=0.0,
@@ -112,7 +112,8 @@ def test_images_are_alike_in_the_dimensions_that_tell_categories() -> None:
         outlook=np.zeros(0),
         splitting=np.zeros(0),
     )
-    one, other = np.array([[1, 25]], dtype=np.float32), np.array([[1, -25]], dtype=np.float32)  # roots 1 and 5
+    one, other = np.zeros((2, 1, 12), dtype=np.float32)
+    one[0, :2], other[0, :2] = (1, 25), (1, -25)  # roots 1 and 5
     assert plain.similarity(one, other).item() == pytest.approx(1)
     even = replace(plain, between=np.array([3.0, 3]))
     assert even.similarity(one, other).item() == pytest.approx((1 - 25) / 26)

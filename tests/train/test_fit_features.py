@@ -237,7 +237,7 @@ def test_whole_numbers_stay_whole_numbers() -> None:
     assert discoverer.classes_.tolist() == [3, 7]
     assert discoverer.predict_open([[-1, -1]]).tolist() == [None]
     assert discoverer.discover([[-1, -1], [0.05, 1], [-1, -1.05]]).tolist() == [8, 3, 8]
-    assert discoverer.categories_ == [3, 7, 8]
+    assert discoverer.categories_.tolist() == [3, 7, 8]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from firstsight.cli.console import warn
 from firstsight.core.errors import DataError, ImageError, SettingsError
 
 if TYPE_CHECKING:
+    from firstsight.data.feature_files import FeatureFile
     from firstsight.model.model import Model
     from firstsight.store.store import Store
 
@@ -34,11 +36,15 @@ def named(paths: list[Path]) -> list[Path]:
 
 
 def with_features(paths: Iterable[Path], model: Model) -> Iterator[Any]:
-    """What `encode` made, in its order, where a path is a folder of that; of other paths their images."""
+    """What `encode` made, where a path is a folder of that, or what a file of features holds; else images."""
+    from firstsight.data.feature_files import is_feature_file
     from firstsight.data.source import find_images
     from firstsight.scale.parts import features_in, is_encoded, read_about
 
     for path in paths:
+        if is_feature_file(path):
+            yield from _held(path)
+            continue
         if not is_encoded(path):
             yield from find_images([path])
             continue
@@ -49,6 +55,22 @@ def with_features(paths: Iterable[Path], model: Model) -> Iterator[Any]:
                 warn(f"skipped: {each.what}")
             else:
                 yield each
+
+
+@cache
+def _held(path: Path) -> FeatureFile:
+    """A file is read once, though a register is asked first whether it holds all of it."""
+    from firstsight.data.feature_files import read_features
+
+    return read_features(path)
+
+
+def refuse_others(model: Model, paths: Iterable[Path]) -> None:
+    """A model of features is asked about features; refused once, not at every image."""
+    from firstsight.data.feature_files import is_feature_file
+
+    if any(not is_feature_file(path) for path in paths):
+        model.image_encoder  # noqa: B018 - an error where there is none
 
 
 def refuse_if_held(store: Store, images: Iterable[Any]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 import typer
 
 from firstsight.cli.answers import Tally, metadata_warnings
-from firstsight.cli.arriving import named, refuse_if_held, with_features
+from firstsight.cli.arriving import named, refuse_if_held, refuse_others, with_features
 from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, say
 from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
 from firstsight.cli.units import seconds
@@ -30,7 +30,9 @@ def discover(
     model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
     images: Annotated[
         list[Path] | None,
-        typer.Argument(help="Image files, or folders of them; - for a list of paths on standard input."),
+        typer.Argument(
+            help="Image files, folders of them, or files of features; - for a list of paths on standard input."
+        ),
     ] = None,
     watch: Annotated[
         Path | None, typer.Option(help="Answer what comes into this folder, until interrupted.", metavar="FOLDER")
@@ -99,6 +101,7 @@ def discover(
     durable = _sync(sync)
     sources = named([*(images or []), *([] if watch is None else [watch])])
     from firstsight.data.boxes import read_boxes
+    from firstsight.data.feature_files import is_feature_file
     from firstsight.data.source import find_images
     from firstsight.data.watching import watched
     from firstsight.discoverer import Discoverer
@@ -117,14 +120,14 @@ def discover(
         every = find_images(paths)
         if found is not None:
             return found.images(every, box_threshold, counts, without)
-        return with_features(paths, trained) if any(map(is_encoded, paths)) else every
+        return with_features(paths, trained) if any(is_encoded(p) or is_feature_file(p) for p in paths) else every
 
     with _saving(save) as tally.keep, ExitStack() as held:
         store = None
         if register is not None and is_there(register):  # before the model: a refusal should not take seconds
             store = held.enter_context(Store.open(register, sync=durable, wait=wait))
         trained = load_model(model, device, exact, trust)
-        trained.image_encoder  # noqa: B018 - a model of features is refused once, not at every image
+        refuse_others(trained, sources)
         if radius is not None and not trained.decision.discovers:
             raise SettingsError(f"{model} never discovers, so it has no --radius")
         start = trained.register(radius, rule)

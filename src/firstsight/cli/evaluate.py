@@ -1,8 +1,9 @@
-"""`firstsight evaluate`: how well a model does on a labelled folder."""
+"""`firstsight evaluate`: how well a model does on a labelled folder, or on labelled features."""
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
-    folder: Annotated[Path, typer.Argument(help="Labelled images: one folder per category, or a pack.", metavar="DIR")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="Labelled images, one folder per category, or a pack; or labelled features: .npz, .parquet, .csv.",
+            metavar="DIR",
+        ),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table, image by image.")] = False,
     page: Annotated[
         Path | None,
@@ -39,20 +46,32 @@ def evaluate(
     """
     configure(quiet, verbose)
     check_new(page, (".html",))
+    from firstsight.data.feature_files import is_feature_file, read_features
+    from firstsight.data.images import ImageLike
     from firstsight.data.source import read_images
     from firstsight.evaluate.stream import evaluate as score
+    from firstsight.evaluate.stream import score as score_features
     from firstsight.model.folder import load_model
     from firstsight.pages.evaluation import evaluation_page
 
     rule = check_rule(rule)
-    data, bars, trained = read_images(folder), Bars(), load_model(model, device, trust=trust)
-    trained.image_encoder  # noqa: B018 - a model of features is refused once, not at every image
-    for text in data.left_out:
-        bars.note(text)
-    result = score(trained, data, bars, radius, rule)
+    bars = Bars()
+    if is_feature_file(folder):
+        held = read_features(folder)
+        truth, images = held.truth, list[ImageLike](held)
+        trained = load_model(model, device, trust=trust)
+        start = partial(trained.register, radius, rule)
+        start()  # a wrong radius is refused before the work
+        result = score_features(trained, held.features, truth, start, names=held.names, progress=bars)
+    else:
+        data, trained = read_images(folder), load_model(model, device, trust=trust)
+        trained.image_encoder  # noqa: B018 - a model of features is refused once, not at every image
+        for text in data.left_out:
+            bars.note(text)
+        result = score(trained, data, bars, radius, rule)
+        truth, images = tuple(data.categories[label] for label in data.labels), list(data.images)
     if page is not None:
-        truth = [data.categories[label] for label in data.labels]
-        write_file(page, evaluation_page(result, data.images, truth, bars))
+        write_file(page, evaluation_page(result, images, truth, bars))
         say(f" wrote {page}")
     if as_json:
         print(json.dumps(result.as_json(), indent=2, allow_nan=False))

@@ -1,7 +1,8 @@
-"""`firstsight fit`: train on labelled folders."""
+"""`firstsight fit`: train on labelled folders, or on features that somebody has already."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,15 +10,24 @@ import typer
 
 from firstsight.cli.console import Bars, Device, Quiet, Verbose, a_number, configure, say
 from firstsight.cli.options import Trust, with_settings
+from firstsight.core.errors import SettingsError
 from firstsight.methods.settings import resolve
 
+ABOUT_IMAGES = ("backbone", "weights", "image_size", "second_look", "adapt")
+
 if TYPE_CHECKING:
+    from firstsight.core.settings import Settings
     from firstsight.model.model import Model
 
 
 @with_settings()
 def fit(
-    folder: Annotated[Path, typer.Argument(help="Labelled images: one folder per category.", metavar="DIR")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="Labelled images, one folder per category; or labelled features: .npz, .parquet, .csv.", metavar="DIR"
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Where the model folder will be.", metavar="MODEL")],
     given: dict[str, Any],
     preset: Annotated[str | None, typer.Option(help="default (ours) or paper (the recipe as printed).")] = None,
@@ -41,17 +51,23 @@ def fit(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Fit a model to labelled images: DIR/<category>/<image>.
+    """Fit a model to labelled images: DIR/<category>/<image>; or to features, in a file with their labels.
 
     The settings below are those of the method; `fit --method NAME --help` shows another one's.
     """
     configure(quiet, verbose)
-    settings = resolve(given, preset, config, trust=trust)
-    from firstsight.train.fit import fit as train
+    from firstsight.data.feature_files import is_feature_file
 
+    settings = resolve(given, preset, config, trust=trust)
     if verbose:
         for name, value in settings.as_dict().items():
             say(f" {name} = {value}")
+    if is_feature_file(folder):
+        refuse_image_settings(folder, given)
+        fit_file(folder, out, settings)
+        return
+    from firstsight.train.fit import fit as train
+
     model = train(
         folder,
         out,
@@ -66,15 +82,35 @@ def fit(
     say(f" Next:  firstsight discover {out} PHOTOS")
 
 
-def describe(model: Model, out: Path) -> None:
+def fit_file(file: Path, out: Path, settings: Settings) -> None:
+    """Fit a model to the features of a file."""
+    from firstsight.data.feature_files import read_features
+    from firstsight.train.features import fit_features
+
+    began = time.monotonic()
+    held = read_features(file)
+    model = fit_features(held.features, held.truth, out, settings, progress=Bars())
+    describe(model, out, time.monotonic() - began)
+    say(f" Next:  firstsight discover {out} FEATURES{file.suffix}")
+
+
+def refuse_image_settings(file: Path, given: dict[str, Any]) -> None:
+    if about := [name for name in given if name in ABOUT_IMAGES]:
+        flag = f"--{about[0].replace('_', '-')}"
+        raise SettingsError(f"{flag} is about images, and {file} holds features", "leave it out")
+
+
+def describe(model: Model, out: Path, seconds: float | None = None) -> None:
     """How it came out, in a few lines."""
     s = model.settings
     images = sum(category.support for category in model.categories)
-    say(f" {len(model.categories)} categories, {images} images, {s.method} with {s.backbone}")
+    what = f"features of {model.decision.width} values" if model.encoder is None else "images"
+    sees = "" if model.encoder is None else f" with {s.backbone}"
+    say(f" {len(model.categories)} categories, {images} {what}, {s.method}{sees}")
     for line in model.report["lines"]:
         say(f" {line}")
     if model.examples is not None and model.examples.pictures:
         count = len(model.examples.pictures)
         say(f" thumbnails of {count} images are in the folder, to explain answers with (--no-thumbnails keeps none)")
     megabytes = sum(file.stat().st_size for file in out.iterdir()) / 1e6
-    say(f" saved {out} ({megabytes:.0f} MB) after {model.report['seconds']:.0f} s")
+    say(f" saved {out} ({megabytes:.0f} MB) after {seconds or model.report['seconds']:.0f} s")

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load, save
 
 from firstsight.core.protocols import Features
-from firstsight.data.images import ImageLike, thumbnail
+
+if TYPE_CHECKING:
+    from firstsight.data.images import ImageLike
 
 MOST = 1000  # images of a category that are looked at to choose from
 SIDE = 128  # of a kept picture, in pixels
@@ -45,6 +46,8 @@ class Examples:
 
     def with_pictures(self, image: Callable[[int], ImageLike]) -> Examples:
         """The same with small copies of the support images that show them: squares without metadata."""
+        from firstsight.data.images import thumbnail  # loads Pillow, which features do without
+
         return replace(self, pictures={i: thumbnail(image(i), SIDE) for i in np.unique(self.image).tolist()})
 
     def check(self, categories: int) -> None:
@@ -67,6 +70,8 @@ class Examples:
 
     def to_bytes(self) -> bytes:
         """As one safetensors file."""
+        from safetensors.numpy import save
+
         tensors = {name: getattr(self, name) for name in COLUMNS}
         if self.points is not None:
             tensors["points"] = self.points
@@ -78,6 +83,8 @@ class Examples:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> Examples:
+        from safetensors.numpy import load
+
         tensors = load(content)
         pictures = None
         if "pictures" in tensors:

@@ -17,10 +17,10 @@ from firstsight.core.decision import Decision
 from firstsight.core.errors import ImageError, ModelError
 from firstsight.core.protocols import Features, Provenance, Register
 from firstsight.core.settings import Rule
-from firstsight.data.images import ImageLike, Pixels, describe
 from firstsight.model.examples import Examples
 
 if TYPE_CHECKING:
+    from firstsight.data.images import ImageLike, Pixels
     from firstsight.encode.encoder import TorchEncoder
 
 
@@ -117,6 +117,8 @@ class Model:
 
 
 def _refused(image: ImageLike) -> Pixels:
+    from firstsight.data.images import describe  # loads Pillow, which features do without
+
     raise ImageError(
         describe(image), "is an image, and this model answers features", "give features made as those it was fitted on"
     )

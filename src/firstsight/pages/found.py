@@ -19,7 +19,7 @@ from firstsight.model.model import Model
 from firstsight.pages.render import data_uri, render
 from firstsight.pages.thumbnails import FRAME, Picture, thumbnails
 from firstsight.store.authors import RULE, Author
-from firstsight.store.originals import Originals
+from firstsight.store.originals import NO_FILE, Originals
 from firstsight.store.pictures import file_name
 from firstsight.store.splits import SplitSuggestion
 from firstsight.store.suggest import Suggestion
@@ -107,7 +107,8 @@ def found_page(found: Overview, model: Model | None = None, progress: Progress |
     wanted = [(each, LARGE if each.image in large else SIDE) for each in everyone]
     wanted += [(each, FRAME) for each in everyone if each.image in large and each.box]
     pictures = thumbnails(wanted, Originals(found.pictures), progress or Silent(), len(wanted))
-    missing = sum(each.content is None for (_, side), each in pictures.items() if side != FRAME)
+    missing = [each.why for (_, side), each in pictures.items() if side != FRAME and each.content is None]
+    features = missing.count(NO_FILE)
     support = {} if model is None else support_cards(model)
     cards = category_cards(found, _inside(pictures), support)
     by_id = {each.id: each for each in cards}
@@ -116,7 +117,8 @@ def found_page(found: Overview, model: Model | None = None, progress: Progress |
         name=found.name,
         images=len(everyone),
         number=found.number,
-        missing=missing,
+        missing=len(missing) - features,
+        features=features,
         at_once=AT_ONCE,
         merges=[merge_card(found.name, each, by_id) for each in found.merges],
         splits=[split_card(found.name, each, by_id[each.category]) for each in found.splits],
@@ -155,6 +157,7 @@ def split_card(register: str, suggestion: SplitSuggestion, category: CategoryCar
 
 def image_card(each: Member, names: Mapping[str, str], address: Address, unsure: bool, side: int = SIDE) -> ImageCard:
     src, why = address(each, side)
+    why = each.source if why == NO_FILE else why  # what came as a feature has a name
     frame = address(each, FRAME)[0] if each.box and side == LARGE else None
     name = file_name(each.source)
     return ImageCard(each.image, src, why, name, each.source, _note(each, names, unsure), unsure, frame)

@@ -17,7 +17,6 @@ from firstsight.core.threads import one_thread
 from firstsight.methods.catalogue import decision_of
 from firstsight.methods.settings import settings_to_fit
 from firstsight.model.examples import choose
-from firstsight.model.folder import save_model
 from firstsight.model.model import Category, Model
 
 Labels: TypeAlias = Sequence[Any] | NDArray[Any]  # names, or whatever has one by str()
@@ -53,6 +52,8 @@ def fit_features(
         likeness, categories = model.decision.similarity, len(support.names)
         model.examples = choose(support.features, support.labels, categories, likeness, each, None)
     if out is not None:
+        from firstsight.model.folder import save_model  # loads more than the rest takes
+
         save_model(model, out)
     return model
 

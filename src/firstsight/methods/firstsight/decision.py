@@ -1,8 +1,8 @@
 """Our own method: nothing is trained, categories are statistics, and the rule is a posterior.
 
 A feature, square roots taken and at length 1, is turned by a discriminant projection; a register of statistics weighs
-it. What the rule needs to know of categories it has not seen (how much they vary, how readily they are born) is found
-on the support set, by discovery simulated there.
+it. One of few values stays a point (`forms`). What the rule needs to know of categories it has not seen (how much they
+vary, how readily they are born) is found on the support set, by discovery simulated there.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from firstsight.core.settings import Rule
 from firstsight.methods.decisions import check_nearest
 from firstsight.methods.firstsight.calibration import calibrated
 from firstsight.methods.firstsight.crossfit import FEWEST, CrossFit, cross_fit
+from firstsight.methods.firstsight.discriminant import Projection
+from firstsight.methods.firstsight.forms import TINY, even, is_narrow, placed, standard
 from firstsight.methods.firstsight.outlook import UNTRIED, Outlook
 from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.firstsight.space import fit_space
@@ -32,7 +34,6 @@ from firstsight.register.statistics import Spread, StatisticsRegister
 
 DIMENSIONS = 192
 MOST = 2000  # images that say how new categories are spread and how readily they are born: more say little more
-TINY = 1e-12  # under a root, whose slope at 0 is a number then
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,8 +68,12 @@ class Firstsight(Decision):
     @classmethod
     def fit(cls, support: SupportFeatures, settings: Any) -> Self:
         """Fit the projection to the features of the support set, and find what the register needs."""
-        units, labels, categories = even(support.features), support.labels, len(support.names)
-        features = units.astype(np.float64)
+        labels, categories = support.labels, len(support.names)
+        narrow = is_narrow(support.features.shape[1])
+        if narrow:
+            features, middle, unit = standard(support.features)
+        else:
+            features = even(support.features).astype(np.float64)
         some = evenly(labels, max(MOST, 4 * categories), np.random.default_rng(settings.seed))
         own = np.unique(labels[some], return_inverse=True)[1]  # without a gap, should a category have no image
         if support.held_out:  # the encoder learned these images, so others tell of new categories
@@ -78,9 +83,12 @@ class Firstsight(Decision):
         else:
             space = fit_space(features[some], own, DIMENSIONS)
             calibration = calibrated(features[some], own, DIMENSIONS, settings.seed, progress=support.progress)
-        origin, basis = single(space.projection.mean), single(space.projection.matrix)
+        found = space.projection
+        if narrow:  # their unit is a part of it
+            found = Projection(middle + unit * found.mean, found.matrix / unit[:, None])
+        origin, basis = single(found.mean), single(found.matrix)
         sums = np.zeros((categories, basis.shape[1]))
-        np.add.at(sums, labels, projected(units, origin, basis))
+        np.add.at(sums, labels, _turned(support.features, origin, basis))
         return cls(
             names=support.names,
             origin=origin,
@@ -103,7 +111,7 @@ class Firstsight(Decision):
         return len(self.origin)
 
     def project(self, features: Features) -> Features:
-        return projected(even(features), self.origin, self.basis)
+        return _turned(features, self.origin, self.basis)
 
     @property
     def radius(self) -> float:
@@ -149,6 +157,8 @@ class Firstsight(Decision):
         return self.project(features) * self._weight
 
     def _telling_slope(self, feature: Features, slope: NDArray[Any]) -> Features:
+        if is_narrow(self.width):
+            return single(self.basis @ (slope * self._weight))
         root = np.sqrt(np.abs(feature) + TINY)
         length = float(np.linalg.norm(root)) or 1.0
         unit = np.sign(feature) * root / length
@@ -160,17 +170,16 @@ class Firstsight(Decision):
         return np.asarray(np.sqrt(self.between / (self.within * (self.within + self.between))))
 
 
+def _turned(features: Features, origin: Features, basis: Features) -> Features:
+    """Features where the register compares them."""
+    if is_narrow(len(origin)):
+        return placed(features, origin, basis)
+    return projected(even(features), origin, basis)
+
+
 def crossed(held_out: Sequence[HeldOut], labels: NDArray[np.int64], seed: int) -> CrossFit:
     """Discovery simulated by encoders that were trained on a part of the support set each."""
     some = evenly(labels, max(MOST, 4 * (int(labels.max()) + 1)), np.random.default_rng(seed))
     features = [even(each.features)[some].astype(np.float64) for each in held_out]
     taught = [np.flatnonzero(np.isin(some, each.taught)) for each in held_out]
     return cross_fit(features, taught, labels[some], DIMENSIONS, seed)
-
-
-def even(features: Features) -> Features:
-    """Square roots of the values, with their signs, at length 1: no value outweighs the others."""
-    features = np.asarray(features, dtype=np.float32)
-    roots = np.sign(features) * np.sqrt(np.abs(features) + np.float32(TINY))
-    lengths = np.sqrt(np.square(roots).sum(axis=-1, keepdims=True))
-    return np.asarray(roots / np.maximum(lengths, np.float32(TINY)))
