@@ -27,6 +27,7 @@ def a_number(value: float | None) -> float | None:
     return value
 
 
+Json = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print answers and errors only.")]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print the settings in force, and the trace of a fault.")

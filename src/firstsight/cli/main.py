@@ -24,6 +24,7 @@ from firstsight.cli.gallery import gallery
 from firstsight.cli.methods import methods
 from firstsight.cli.options import SettingsCommand
 from firstsight.cli.pack import pack
+from firstsight.cli.push import push
 from firstsight.cli.reproduce import reproduce
 from firstsight.cli.serve import serve
 from firstsight.core.errors import DiskError, FirstsightError
@@ -67,6 +68,7 @@ for command in (
     gallery,
     evaluate,
     pack,
+    push,
     benchmark,
     reproduce,
     methods,

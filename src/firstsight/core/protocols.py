@@ -55,12 +55,16 @@ class Centre(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """What made a feature: which model, which version of the image path, on what device and in which precision."""
+    """What made a feature: which model, which version of the image path, on what device and in which precision.
+
+    `origin` is owner/name@commit of a model that came from the hub.
+    """
 
     fingerprint: str
     preprocess: int
     device: str
     precision: str
+    origin: str = ""
 
 
 class Encoder(Protocol):
