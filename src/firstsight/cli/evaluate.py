@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, out, say
-from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
+from firstsight.cli.options import MatchRule, ModelName, Radius, Trust, check_rule
 from firstsight.cli.pages import check_new
 from firstsight.core.files import write_file
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
+    model: ModelName,
     folder: Annotated[Path, typer.Argument(help="Labelled images: one folder per category, or a pack.", metavar="DIR")],
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table, image by image.")] = False,
     page: Annotated[

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from firstsight._version import __version__
 from firstsight.cli.benchmark import benchmark
 from firstsight.cli.categories import app as categories
 from firstsight.cli.console import complain, say, shown
@@ -27,13 +26,13 @@ from firstsight.cli.pack import pack
 from firstsight.cli.push import push
 from firstsight.cli.reproduce import reproduce
 from firstsight.cli.serve import serve
+from firstsight.cli.versions import version_line
 from firstsight.core.errors import DiskError, FirstsightError
 
 INTERRUPTED = 130
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Tell known categories from new ones, image by image, and register what is new on the spot.",
@@ -45,14 +44,15 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(__version__)
+        print(version_line())
         raise typer.Exit
 
 
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version, torch's, and the device."),
     ] = False,
 ) -> None:
     pass

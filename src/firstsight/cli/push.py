@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
+from firstsight.cli import completion
 from firstsight.cli.console import Json, Quiet, Verbose, configure, print_json, say
 from firstsight.core.errors import DataError
 
 
 def push(
-    model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
+    model: Annotated[
+        Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL", autocompletion=completion.models)
+    ],
     name: Annotated[str, typer.Argument(help="What to call it on the hub.", metavar="OWNER/NAME")],
     private: Annotated[bool, typer.Option("--private", help="A new repository is for its owner only.")] = False,
     licence: Annotated[

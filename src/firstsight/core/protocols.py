@@ -6,6 +6,7 @@ Every method is an encoder and a decision.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -297,10 +298,10 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Progress nobody watches."""
+    """Progress nobody watches; what should be known is logged."""
 
     def task(self, what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
         return nullcontext(lambda: None)
 
     def note(self, text: str) -> None:
-        pass
+        logging.getLogger("firstsight").warning("%s", text)

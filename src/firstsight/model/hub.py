@@ -73,9 +73,9 @@ def find(model: Path | str, names: tuple[str, ...]) -> Found:
 def _fetched(wanted: HubName, names: list[str]) -> Path:
     """The folder of one commit, downloaded where it is not here yet. It is called by the commit."""
     client = library()
-    if wanted.revision is not None and _COMMIT.fullmatch(wanted.revision):  # which never changes
-        if (here := _cached(client, wanted, names)) is not None:
-            return here
+    fixed = wanted.revision is not None and _COMMIT.fullmatch(wanted.revision)  # which never changes
+    if fixed and (here := _cached(client, wanted, names)) is not None:
+        return here
     try:
         with telling(wanted):
             about = client.HfApi().model_info(wanted.repository, revision=wanted.revision, timeout=PATIENCE)
@@ -189,7 +189,7 @@ def _first_line(error: Exception) -> str:
 @contextmanager
 def _quietly() -> Iterator[None]:
     """The client's bars are for terminals only."""
-    from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
     if sys.stderr.isatty() or are_progress_bars_disabled():
         yield

@@ -25,7 +25,8 @@ def hub_card(
     """A card: the header the hub reads, the folder's own card, how to use the model, and figures where there are."""
     figures = [] if evaluation is None else rows(evaluation)
     measured = "" if evaluation is None else f"\n## Measured\n\n{_table(evaluation, figures)}"
-    return f"{_header(repository, licence, sees_images, figures)}\n{_plain(body)}\n{_use(repository, sees_images)}{measured}"
+    header = _header(repository, licence, sees_images, figures)
+    return f"{header}\n{_plain(body)}\n{_use(repository, sees_images)}{measured}"
 
 
 def licence_of(weights: str | None) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstsight.cli.console import say
+from firstsight.cli import completion
+from firstsight.cli.console import Json, print_json, say
 from firstsight.cli.lazy import lazy
 
 if TYPE_CHECKING:
@@ -33,9 +35,13 @@ __all__ = [
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
 
-Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
 CategoryName = Annotated[
-    str, typer.Argument(help="A category's id or name, whatever its capitals.", metavar="CATEGORY")
+    str,
+    typer.Argument(
+        help="A category's id or name, whatever its capitals.",
+        metavar="CATEGORY",
+        autocompletion=completion.categories,
+    ),
 ]
 Images = Annotated[list[str], typer.Argument(help="Images by number, or by file.", metavar="IMAGES...")]
 By = Annotated[
@@ -59,11 +65,15 @@ def writing(context: typer.Context) -> stores.Store:
     return stores.Store.open(file, wait=wait, trust=trust)
 
 
-def done(recorded: events.Recorded, store: stores.Store | None = None) -> None:
-    """Say what was recorded; of an undo or redo, also of what."""
-    what = views.describe(recorded.event)
-    if store is not None:
-        every = list(views.toggled(store.view(), recorded))
-        more = f"; and {len(every) - SHOWN} more" if len(every) > SHOWN else ""
-        what = f"{every[0][0]}: {'; '.join(views.describe(event) for _, event in every[:SHOWN])}{more}"
-    say(f" event {recorded.number}: {what}")
+def done(store: stores.Store, made: Sequence[events.Recorded], as_json: bool = False) -> None:
+    """Say what was recorded, or print it as JSON; of an undo or redo, also of what."""
+    view = store.view()
+    for recorded in made:
+        what = views.describe(recorded.event)
+        if isinstance(recorded.event, events.Undone):
+            every = list(views.toggled(view, recorded))
+            more = f"; and {len(every) - SHOWN} more" if len(every) > SHOWN else ""
+            what = f"{every[0][0]}: {'; '.join(views.describe(event) for _, event in every[:SHOWN])}{more}"
+        say(f" event {recorded.number}: {what}")
+    if as_json:
+        print_json([views.line(view, recorded) for recorded in made])

@@ -1,4 +1,4 @@
-"""Figures drawn with matplotlib, as SVG and as PNG: the same figure gives the same bytes."""
+"""Figures drawn with matplotlib, as SVG, PDF and PNG: the same figure gives the same bytes."""
 
 from __future__ import annotations
 
@@ -30,21 +30,36 @@ TOGETHER = 0.8  # of the room between labels is for the bars or points of one la
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure's two files."""
+    """A figure's files, each made when it is asked for, and always with the same bytes."""
 
-    svg: bytes
-    png: bytes
+    page: Page
+    title: str
+
+    @property
+    def svg(self) -> bytes:
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        return _named(self._saved("svg", metadata={**nothing, "Title": self.title}).decode(), self.title).encode()
+
+    @property
+    def pdf(self) -> bytes:
+        nothing = dict.fromkeys(("Creator", "Producer", "CreationDate"))
+        return self._saved("pdf", metadata={**nothing, "Title": self.title})
+
+    @property
+    def png(self) -> bytes:
+        return self._saved("png", dpi=PNG_DOTS, metadata={"Software": None})
+
+    def _saved(self, kind: str, **how: Any) -> bytes:
+        content = io.BytesIO()
+        with rc_context(RC):
+            self.page.savefig(content, format=kind, **how)
+        return content.getvalue()
 
 
 def draw(figure: Figure) -> Drawn:
-    """Both forms of a figure."""
+    """A figure on its page."""
     with rc_context(RC):
-        page = _chart(figure) if isinstance(figure, Chart) else _square(figure)
-        png, svg = io.BytesIO(), io.BytesIO()
-        page.savefig(png, format="png", dpi=PNG_DOTS, metadata={"Software": None})
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        page.savefig(svg, format="svg", metadata={**nothing, "Title": figure.title})
-    return Drawn(_named(svg.getvalue().decode(), figure.title).encode(), png.getvalue())
+        return Drawn(_chart(figure) if isinstance(figure, Chart) else _square(figure), figure.title)
 
 
 def _named(svg: str, title: str) -> str:
