@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+import pytest
 
 TOKEN = "hf_letmein"  # what may write, and read what is private
 LARGE = ".safetensors"  # which goes through LFS
@@ -227,3 +230,23 @@ def running() -> Iterator[Hub]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def connect(hub: Hub, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the hub's client in this process ask an empty stand-in, with the token that may write."""
+    from huggingface_hub import constants
+
+    hub.repositories.clear()
+    hub.asked.clear()
+    hub.failing = None
+    changes: dict[str, Any] = {
+        "ENDPOINT": hub.address,
+        "HUGGINGFACE_CO_URL_TEMPLATE": hub.address + "/{repo_id}/resolve/{revision}/{filename}",
+        "HF_HUB_CACHE": str(cache),
+        "HF_HUB_DISABLE_XET": True,
+        "HF_HUB_OFFLINE": False,
+    }
+    for name, value in changes.items():
+        monkeypatch.setattr(constants, name, value)
+    monkeypatch.setenv("HF_HUB_CACHE", str(cache))
+    monkeypatch.setenv("HF_TOKEN", TOKEN)

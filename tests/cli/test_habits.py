@@ -31,7 +31,7 @@ def commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield from commands(each, f"{name} {verb}".strip())
 
 
-@pytest.mark.parametrize(("name", "command"), commands(typer.main.get_command(app)))
+@pytest.mark.parametrize(("name", "command"), list(commands(typer.main.get_command(app))))
 def test_every_command_has_json(name: str, command: Any) -> None:
     assert any("--json" in each.opts for each in command.params), name
 
@@ -60,7 +60,7 @@ def test_what_is_recorded_is_told_as_json(register: Path, tmp_path: Path) -> Non
     assert told(register, "forget", image)["images"] == [image]
     assert told(register)["categories"] == told(register, "list")["categories"]
     assert told(register)["made_with"] is None
-    refused(2, "--json belongs to the command", "categories", register, "--json", "list")
+    refused(2, "--json belongs to the command", "categories", "--json", register, "list")
 
 
 def test_a_doctor_and_methods_speak_json() -> None:
@@ -111,7 +111,7 @@ def offered(line: str, shell: str = "bash") -> list[str]:
     """What the shell is told to offer at the end of a line."""
     words = line.split(" ")
     env = {"_FIRSTSIGHT_COMPLETE": f"complete_{shell}", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
-    return firstsight(env=env).stdout.splitlines()
+    return [each for each in firstsight(env=env).stdout.splitlines() if each]
 
 
 def test_the_shell_completes_commands_methods_models_and_categories(

@@ -82,7 +82,7 @@ def _fetched(wanted: HubName, names: list[str]) -> Path:
             there = {each.rfilename for each in about.siblings or []}
             _check_is_ours(wanted, there)
             log.info("fetching %s at commit %s", wanted, about.sha)
-            with _quietly():
+            with quietly():
                 folder = client.snapshot_download(
                     wanted.repository, revision=wanted.revision, allow_patterns=names, etag_timeout=PATIENCE
                 )
@@ -174,7 +174,9 @@ def _refused(name: HubName, error: Any) -> ModelError:
     """What an answer other than success means."""
     status = error.response.status_code
     if status == 401:
-        return ModelError(f"the hub refuses the token it was given, asked for {name}", SIGN_IN)
+        given = library().get_token() is not None
+        why = "refuses the token it was given" if given else "asks who you are"
+        return ModelError(f"the hub {why}, asked about {name}", SIGN_IN)
     if status == 403:
         return ModelError(f"the hub does not let you do that with {name}", f"use a token that may: {SIGN_IN}")
     if status >= 500 or status == 429:
@@ -187,7 +189,7 @@ def _first_line(error: Exception) -> str:
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """The client's bars are for terminals only."""
     from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 

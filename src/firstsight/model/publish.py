@@ -13,7 +13,7 @@ from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.files import read_json
 from firstsight.model.examples import Examples
 from firstsight.model.folder import CHECKSUMS, ENCODER, EXAMPLES, checked_files
-from firstsight.model.hub import PATIENCE, SUFFIXES, HubName, library, telling
+from firstsight.model.hub import PATIENCE, SUFFIXES, HubName, library, quietly, telling
 from firstsight.model.hub_card import hub_card, licence_of
 
 CARD = "README.md"
@@ -55,7 +55,7 @@ def push(
     card = (folder / CARD).read_text() if (folder / CARD).is_file() else f"# {wanted.repository}\n"
     contents[CARD] = hub_card(wanted.repository, card, licence, ENCODER in contents, evaluation).encode()
     client = library()
-    with telling(wanted):
+    with telling(wanted), quietly():
         api = client.HfApi()
         repository = str(api.create_repo(wanted.repository, private=private, exist_ok=True).repo_id)
         there = {each.rfilename for each in api.model_info(repository, timeout=PATIENCE).siblings or []}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from firstsight.cli import completion
 from firstsight.cli.console import Json, print_json, say
@@ -33,7 +34,16 @@ __all__ = [
     "writing",
 ]
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
+
+class Verbs(TyperGroup):
+    """Verbs after FILE.db; where there is none, options may follow it as they may follow anything else."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.allow_interspersed_args = not any(each in self.commands for each in args)
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(cls=Verbs, no_args_is_help=True, rich_markup_mode=None, invoke_without_command=True)
 
 CategoryName = Annotated[
     str,
