@@ -55,6 +55,7 @@ def test_the_same_figure_is_the_same_bytes() -> None:
     assert first.png == again.png
     assert first.pdf == again.pdf
     assert first.pdf.startswith(b"%PDF-")
+    assert first.svg == draw(CHART).svg, "whatever was drawn of it before"
     assert b"<dc:date>" not in first.svg
 
 
@@ -114,6 +115,7 @@ def test_every_colour_stands_out_and_no_two_series_look_alike() -> None:
     for colour in style.COLOURS:
         assert 1.05 / (luminance(colour) + 0.05) >= 3, colour
     assert len(set(style.COLOURS)) == len(set(style.MARKERS)) == len(set(map(str, style.DASHES))) == 7
+    assert len({str(style.look(number)) for number in range(21)}) == 21
 
 
 # how colours look without one kind of cone (Machado and others, 2009), of linear red, green and blue

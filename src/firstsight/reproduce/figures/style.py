@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from firstsight.core.errors import SettingsError
 
@@ -14,6 +14,23 @@ MARKERS = ("o", "s", "^", "D", "p", "v", "X")
 DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1)), (0, (6, 2, 1, 2)), (0, (9, 3)), (0, (4, 3)), (0, (1, 2)))
 HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "")
 PAPERS_DASH = (0, (2, 2))
+
+
+class Look(NamedTuple):
+    """What a series is drawn with."""
+
+    colour: str
+    marker: str
+    dash: Any
+    hatch: str
+
+
+def look(number: int) -> Look:
+    """That of one series of many: after seven, colours come again with other marks."""
+    again, place = divmod(number, len(COLOURS))
+    other = (place + 3 * again) % len(COLOURS)
+    return Look(COLOURS[place], MARKERS[other], DASHES[other], HATCHES[other])
+
 
 RC: Any = {
     "font.family": "sans-serif",
