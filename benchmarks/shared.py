@@ -54,7 +54,7 @@ def main() -> None:
 def measured(where: dict[str, str], seconds: float) -> dict[str, float]:
     """Events a second of each, by what was done."""
     found = {}
-    worlds = {kind: World("statistics") for kind in KINDS}
+    worlds = {kind: World("statistics", 64) for kind in KINDS}
     stores = {kind: Store.create(where[kind], worlds[kind].register(), MODEL) for kind in KINDS}
     try:
         for group in GROUPS:

@@ -66,7 +66,7 @@ class Task:
 
 def ours(task: Task, reach: float) -> list[Any]:
     model = fit_features(task.taught, task.labels)
-    return model.register().assign_many(model.transform(task.stream.astype(np.float32))).category.tolist()
+    return list(model.register().assign_many(model.transform(task.stream.astype(np.float32))).category)
 
 
 def never_discovers(task: Task, reach: float) -> list[Any]:

@@ -56,6 +56,18 @@ def test_every_public_name_can_be_had() -> None:
     assert all(getattr(firstsight, name) is not None for name in firstsight.__all__)
 
 
+def test_what_the_docs_call_public_is_what_is_exported() -> None:
+    text = (ROOT / "docs" / "public.md").read_text()
+    listed = text.partition("**Names of the package**:")[2].partition(".\n")[0].partition("`. ")[0]
+    assert re.findall(r"`?(\w+)`?[,\s]*", listed) == firstsight.__all__
+
+
+def test_what_is_deprecated_says_when_it_goes_and_what_to_use() -> None:
+    rows = [line for line in (ROOT / "DEPRECATIONS.md").read_text().splitlines() if line.startswith("| ")][1:]
+    assert all(len([cell for cell in row.strip("|").split("|") if cell.strip()]) == 4 for row in rows)
+    assert "(docs/public.md)" in (ROOT / "DEPRECATIONS.md").read_text()
+
+
 def test_modules_stay_small() -> None:
     long = {path.name: n for path in (ROOT / "src").rglob("*.py") if (n := len(path.read_text().splitlines())) > 400}
     assert long == {}

@@ -5,6 +5,7 @@ The names below are loaded when first used, so that importing costs nothing.
 
 from __future__ import annotations
 
+import logging
 import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 # Before torch is loaded: its threads sleep while they wait for each other. Awake, they take the cores from those that
 # have work, and from every other process.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# A library says nothing unless asked to: whoever wants to hear gives this logger a handler.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _HOMES = {
     "Assignment": "core.assignments",

@@ -7,11 +7,12 @@ whoever runs them in threads of its own, as a service does.
 
 from __future__ import annotations
 
+import logging
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, takewhile
+from operator import length_hint
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
@@ -21,8 +22,9 @@ from numpy.typing import NDArray
 
 from firstsight.core.assignments import Assignment
 from firstsight.core.errors import BadImages, ImageError, ModelError, SettingsError
+from firstsight.core.progress import Watcher, counted
 from firstsight.core.protocols import Discovering, Register
-from firstsight.core.sightings import NOTHING, Sighting, UnreadMetadata
+from firstsight.core.sightings import NOTHING, Sighting
 from firstsight.core.threads import one_thread
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.bursts import runs, same_burst, whole
@@ -34,6 +36,8 @@ from firstsight.encode.many import group_size
 from firstsight.register.together import decide as decide_together
 from firstsight.store.opening import is_there
 from firstsight.store.store import Arrival, Store
+
+log = logging.getLogger(__name__)
 
 Given: TypeAlias = ImageLike  # an image, or a feature somebody has already: an array of one dimension
 Answers: TypeAlias = Iterator[Assignment]
@@ -142,20 +146,35 @@ class Discoverer:
         return self.decide(self._with_feature(named))[0]
 
     @overload
-    def predict_many(self, images: Iterable[Given], errors: Literal["raise"] = "raise") -> Answers: ...
+    def predict_many(
+        self, images: Iterable[Given], errors: Literal["raise"] = "raise", progress: Watcher = None
+    ) -> Answers: ...
     @overload
-    def predict_many(self, images: Iterable[Given], errors: Literal["yield"]) -> AnswersOrErrors: ...
-    def predict_many(self, images: Iterable[Given], errors: str = "raise") -> AnswersOrErrors:
-        """`predict_one` of every image, in groups. A bad image is raised, or yielded as its error in its place."""
-        return self._many(_several(images, errors), errors, self.match, once=False)
+    def predict_many(
+        self, images: Iterable[Given], errors: Literal["yield"], progress: Watcher = None
+    ) -> AnswersOrErrors: ...
+    def predict_many(self, images: Iterable[Given], errors: str = "raise", progress: Watcher = None) -> AnswersOrErrors:
+        """`predict_one` of every image, in groups. A bad image is raised, or yielded as its error in its place.
+
+        `progress` is told how many are answered: it is called with what, how many, and of how many (0 if unknown).
+        """
+        answers = self._many(_several(images, errors), errors, self.match, once=False)
+        return answers if progress is None else counted(answers, progress, "predicting", length_hint(images))
 
     @overload
-    def discover_many(self, images: Iterable[Given], errors: Literal["raise"] = "raise") -> Answers: ...
+    def discover_many(
+        self, images: Iterable[Given], errors: Literal["raise"] = "raise", progress: Watcher = None
+    ) -> Answers: ...
     @overload
-    def discover_many(self, images: Iterable[Given], errors: Literal["yield"]) -> AnswersOrErrors: ...
-    def discover_many(self, images: Iterable[Given], errors: str = "raise") -> AnswersOrErrors:
+    def discover_many(
+        self, images: Iterable[Given], errors: Literal["yield"], progress: Watcher = None
+    ) -> AnswersOrErrors: ...
+    def discover_many(
+        self, images: Iterable[Given], errors: str = "raise", progress: Watcher = None
+    ) -> AnswersOrErrors:
         """`discover_one` of every image, likewise. A group is kept before the first of its answers is given."""
-        return self._many(_several(images, errors), errors, self.decide, self.once)
+        answers = self._many(_several(images, errors), errors, self.decide, self.once)
+        return answers if progress is None else counted(answers, progress, "discovering", length_hint(images))
 
     def _many(self, images: Iterable[Given], errors: str, decide: Decide, once: bool) -> AnswersOrErrors:
         """Images are read and encoded a little ahead, each in its own time, and decided in groups, in turn."""
@@ -230,7 +249,7 @@ class Discoverer:
             fresh = [each._replace(feature=next(again)) if each.feature is None else each for each in fresh]
         for each in fresh:
             for what in each.sighting.unread:
-                warnings.warn(f"{each.source}: {what}", UnreadMetadata, stacklevel=3)
+                log.warning("%s: %s", each.source, what)
         return known, self._arrivals(fresh)
 
     def _arrivals(self, group: list[Prepared]) -> list[Arrival]:

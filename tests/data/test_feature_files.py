@@ -115,8 +115,8 @@ def header(shape: tuple[int, ...], content: bytes = b"", more: str = "") -> byte
     return b"\x93NUMPY\x02\x00" + len(text).to_bytes(4, "little") + text + content
 
 
-def packed(path: Path, method: int = zipfile.ZIP_DEFLATED, **members: bytes) -> Path:
-    with zipfile.ZipFile(path, "w", method) as archive:
+def packed(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             archive.writestr(f"{name}.npy", content)
     return path

@@ -28,7 +28,7 @@ LISTS = {"--images", "--categories"}  # as many values as documented, each small
 READERS = {
     "DIR": "birds/train", "MODEL": "birds.model", "IMAGES": "birds/new", "IMAGE": "photo.jpg", "IMAGE2": "other.jpg",
     "FILE.html": "page.html", "FILE.db": "birds.db", "OUT.tar": "packed.tar", "NAME": "dmax", "FILE": "figures.json",
-    "EVENTS": "200", "KNOWN_IMAGE": "photo.jpg", "NEW_IMAGE": "other.jpg",
+    "OWNER/NAME": "ann/birds", "EVENTS": "200", "KNOWN_IMAGE": "photo.jpg", "NEW_IMAGE": "other.jpg",
     "backbone=efficientnet-lite2 cache_trunk=16": "backbone=efficientnet-lite2 cache_trunk=1 epochs=1",
 }  # fmt: skip
 READERS_FLAGS = {

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +26,7 @@ import timm
 from documented import CHECKING, INSTALLING, PAGES, ROOT, SCRIPTS, by_themselves, in_turn, is_only_named, small
 
 from firstsight.cli.main import app
+from hub_server import Hub, connect, running
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +37,22 @@ def given(swatches: Path, sure_model: Path, tiny: dict[str, Any], tmp_path_facto
     return folder
 
 
+@pytest.fixture(scope="module")
+def hub() -> Iterator[Hub]:
+    with running() as hub:
+        yield hub
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny: dict[str, Any]) -> Path:
-    """An empty folder in which the commands of the docs are run, small."""
+def home(
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    tiny: dict[str, Any],
+    hub: Hub,
+) -> Path:
+    """An empty folder in which the commands of the docs are run, small, with an empty hub."""
+    connect(hub, tmp_path_factory.mktemp("hub"), monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)  # as `export PYTHONPATH=.` does
     readers.make_small(monkeypatch, tiny)

@@ -57,10 +57,10 @@ def test_a_name_that_is_not_there_is_refused_with_those_that_are() -> None:
 
 def test_a_table_and_its_figure_are_written(tmp_path: Path) -> None:
     sheet, files = write(MAIN, [a_result()], tmp_path)
-    assert [path.name for path in files] == ["main.md", "main.csv", "main.svg", "main.png"]
+    assert [path.name for path in files] == ["main.md", "main.tex", "main.csv", "main.svg", "main.pdf", "main.png"]
     assert (tmp_path / "main.md").read_text() == sheet.markdown()
     _, files = write(CENTRES, [a_result(inspected=True, inspection=a_look())], tmp_path, figures=False)
-    assert [path.suffix for path in files] == [".md", ".csv"]
+    assert [path.suffix for path in files] == [".md", ".tex", ".csv"]
 
 
 def test_what_a_table_needs_is_said_in_words() -> None:

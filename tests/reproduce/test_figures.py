@@ -53,6 +53,9 @@ def test_the_same_figure_is_the_same_bytes() -> None:
     first, again = draw(CHART), draw(CHART)
     assert first.svg == again.svg
     assert first.png == again.png
+    assert first.pdf == again.pdf
+    assert first.pdf.startswith(b"%PDF-")
+    assert first.svg == draw(CHART).svg, "whatever was drawn of it before"
     assert b"<dc:date>" not in first.svg
 
 
@@ -112,6 +115,28 @@ def test_every_colour_stands_out_and_no_two_series_look_alike() -> None:
     for colour in style.COLOURS:
         assert 1.05 / (luminance(colour) + 0.05) >= 3, colour
     assert len(set(style.COLOURS)) == len(set(style.MARKERS)) == len(set(map(str, style.DASHES))) == 7
+    assert len({str(style.look(number)) for number in range(21)}) == 21
+
+
+# how colours look without one kind of cone (Machado and others, 2009), of linear red, green and blue
+CONES = {
+    "protanopia": [[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]],
+    "deuteranopia": [[0.3673, 0.8606, -0.2280], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]],
+    "tritanopia": [[1.2555, -0.0767, -0.1788], [-0.0784, 0.9308, 0.1476], [0.0047, 0.6914, 0.3039]],
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+@pytest.mark.parametrize("kind", CONES)
+def test_colours_are_told_apart_without_one_kind_of_cone(kind: str) -> None:
+    """By more than ten units of CIELAB, where about two are the least an eye can tell."""
+    codes = np.array([[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in style.COLOURS])
+    linear = np.where(codes <= 0.04045, codes / 12.92, ((codes + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(linear @ np.array(CONES[kind]).T, 0, 1) @ TO_XYZ.T / [0.9505, 1, 1.089]
+    bent = np.where(seen > 0.008856, np.cbrt(seen), 7.787 * seen + 16 / 116)
+    lab = np.stack([116 * bent[:, 1], 500 * (bent[:, 0] - bent[:, 1]), 200 * (bent[:, 1] - bent[:, 2])], axis=1)
+    apart = np.linalg.norm(lab[:, None] - lab[None], axis=2) + 100 * np.eye(len(lab))
+    assert apart.min() > 10
 
 
 def test_what_figures_of_accuracy_show() -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from math import isinf
 from typing import TYPE_CHECKING, Any
@@ -81,25 +79,6 @@ class Tally:
             say(f" kept in {register}.  Next:  firstsight categories {register}")
         if bad:
             raise typer.Exit(1)
-
-
-@contextmanager
-def metadata_warnings() -> Iterator[None]:
-    """What images say of themselves that cannot be, as warnings like any other."""
-    from firstsight.core.sightings import UnreadMetadata
-
-    with warnings.catch_warnings():
-        show = warnings.showwarning
-
-        def shown(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, UnreadMetadata):
-                warn(f"warning: {message}")
-            else:
-                show(message, category, *where, **more)
-
-        warnings.simplefilter("always", UnreadMetadata)
-        warnings.showwarning = shown
-        yield
 
 
 def _frames(count: int) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
+from firstsight.cli import completion
+from firstsight.cli.console import Bars, Device, Grid, Json, Quiet, Verbose, configure, print_json, print_table, say
 from firstsight.cli.options import OF_RUNS, for_all_runs, with_settings
 from firstsight.core.errors import ProcessDied, SettingsError
 from firstsight.methods.settings import all_specs
@@ -24,7 +25,10 @@ def benchmark(
     root: Annotated[Path, typer.Option(help="Its official download, or a pack of it.", metavar="PATH")],
     target: Annotated[Path, typer.Option("--out", help="A folder for results; what is there is kept.", metavar="DIR")],
     given: dict[str, Any],
-    methods: Annotated[str, typer.Option(help="Methods, separated by commas; see `firstsight methods`.")] = "phe",
+    methods: Annotated[
+        str,
+        typer.Option(help="Methods, separated by commas; see `firstsight methods`.", autocompletion=completion.methods),
+    ] = "phe",
     bits: Annotated[str, typer.Option(help="Code lengths, separated by commas.")] = "12",
     seeds: Annotated[int, typer.Option(help="How many seeds, from 0.", min=1, max=100)] = 3,
     orders: Annotated[int, typer.Option(help="How many random and bursty orders.", min=1, max=1000)] = 10,
@@ -49,6 +53,7 @@ def benchmark(
         Path | None, typer.Option(help="Append a line about every run to this file.", metavar="FILE.jsonl")
     ] = None,
     device: Device = "auto",
+    as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -87,11 +92,14 @@ def benchmark(
         lacking = error
     table = lines(read_results(target, of.name))
     write_tables(table, target / of.name)
-    grid = Grid(*HEADER, padding=(0, 1, 0, 0))
-    for line in table:
-        grid.add_row(*line.cells())
-    print_table(grid)
-    say(f" written to {target / of.name}.md, .txt and .csv; the split is beside them")
+    if as_json:
+        print_json([asdict(line) for line in table])
+    else:
+        grid = Grid(*HEADER, padding=(0, 1, 0, 0))
+        for line in table:
+            grid.add_row(*line.cells())
+        print_table(grid)
+    say(f" written to {target / of.name}.md, .txt, .tex and .csv; the split is beside them")
     if lacking is not None:
         raise lacking
 

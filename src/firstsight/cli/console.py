@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
+from firstsight.cli import completion
 from firstsight.cli.remedies import remedy
 from firstsight.core.errors import FirstsightError
 
@@ -27,12 +29,20 @@ def a_number(value: float | None) -> float | None:
     return value
 
 
+Json = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print answers and errors only.")]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Print the settings in force, and the trace of a fault.")
+    bool, typer.Option("--verbose", "-v", help="Print what is logged, the settings in force, and the trace of a fault.")
 ]
 Device = Annotated[
-    str, typer.Option("--device", envvar="FIRSTSIGHT_DEVICE", help="auto, cpu, cuda, cuda:N or mps.", show_default=True)
+    str,
+    typer.Option(
+        "--device",
+        envvar="FIRSTSIGHT_DEVICE",
+        help="auto, cpu, cuda, cuda:N or mps.",
+        show_default=True,
+        autocompletion=completion.devices,
+    ),
 ]
 Wait = Annotated[
     float, typer.Option(help="Seconds to wait for another writer of the register to end.", min=0, callback=a_number)
@@ -43,9 +53,26 @@ err = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 def configure(quiet: bool = False, verbose: bool = False) -> None:
-    """Set what this run shows."""
+    """Set what this run shows, also of what is logged: warnings, and with `verbose` all of it."""
     err.quiet = quiet
     shown.quiet, shown.verbose = quiet, verbose
+    log = logging.getLogger("firstsight")
+    if told not in log.handlers:
+        log.addHandler(told)
+    log.setLevel(logging.DEBUG if verbose else logging.WARNING)
+
+
+class _Told(logging.Handler):
+    """What the library logs, as messages of the command."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.WARNING:
+            warn(f" warning: {self.format(record)}")
+        else:
+            say(f" {self.format(record)}")
+
+
+told = _Told()
 
 
 class _Shown:
@@ -78,12 +105,17 @@ class Grid(Table):
 
 def print_table(grid: Grid) -> None:
     """As wide as the terminal; where there is none, as wide as it takes."""
-    (out if out.is_terminal else Console(width=1000)).print(grid)
+    (out if on_terminal(out) else Console(width=1000)).print(grid)
+
+
+def on_terminal(console: Console) -> bool:
+    """Whether a person looks on. FORCE_COLOR asks for colours elsewhere, not for bars that move."""
+    return console.is_terminal and console.file.isatty()
 
 
 def warn(text: str) -> None:
     """Something that went wrong and was passed over: shown even when quiet."""
-    Console(stderr=True, soft_wrap=True, highlight=False).print(printable(text), style="yellow", markup=False)
+    Console(stderr=True, soft_wrap=True, highlight=False).print(_lines(text), style="yellow", markup=False)
 
 
 def complain(error: FirstsightError) -> None:
@@ -95,9 +127,20 @@ def complain(error: FirstsightError) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Readable JSON on stdout; what would not show, or would move the cursor, is written as JSON escapes it."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
+    """Readable JSON on stdout; what would not show, or would move the cursor, is written as JSON escapes it.
+
+    What is no number is null.
+    """
+    text = json.dumps(_numbers(value), indent=2, ensure_ascii=False, allow_nan=False)
     print("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _numbers(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_numbers(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _lines(text: str) -> str:
@@ -109,7 +152,7 @@ class Bars:
     """Progress bars with an estimate on a terminal; one line per task elsewhere; nothing when quiet."""
 
     def task(self, what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-        return self._bar(what, total) if err.is_terminal and not shown.quiet else self._line(what, total)
+        return self._bar(what, total) if on_terminal(err) and not shown.quiet else self._line(what, total)
 
     def note(self, text: str) -> None:
         warn(f" warning: {text}")

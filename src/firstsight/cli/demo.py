@@ -12,7 +12,20 @@ import typer
 from rich.live import Live
 from rich.table import Table
 
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, err, out, say, shown
+from firstsight.cli.console import (
+    Bars,
+    Device,
+    Json,
+    Quiet,
+    Verbose,
+    configure,
+    err,
+    on_terminal,
+    out,
+    print_json,
+    say,
+    shown,
+)
 from firstsight.cli.evaluate import table
 from firstsight.core.errors import DataError
 from firstsight.core.files import write_file
@@ -43,6 +56,7 @@ def demo(
     ] = False,
     port: Annotated[int, typer.Option(help="The port with --serve; 0 for any that is free.", min=0, max=65_535)] = 8000,
     device: Device = "auto",
+    as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -52,11 +66,13 @@ def demo(
         from firstsight.cli.demo_serving import serve_demo
 
         return serve_demo(folder or Path(NAME), port, device)
-    run_demo(folder or _free_name(NAME), device)
+    result = run_demo(folder or _free_name(NAME), device, show=not as_json)
+    if as_json:
+        print_json(result.as_json())
     return None
 
 
-def run_demo(folder: Path, device: str) -> Evaluation:
+def run_demo(folder: Path, device: str, show: bool = True) -> Evaluation:
     """The demo, from drawing to the page; what it measured on the way."""
     began = time.monotonic()
     if folder.exists():
@@ -72,7 +88,8 @@ def run_demo(folder: Path, device: str) -> Evaluation:
     stream, features = _stream(model, folder / "stream")
     in_order = sorted(range(len(stream)), key=lambda i: str(stream[i].image))
     result = score(model, features[in_order], [stream[i].truth for i in in_order])
-    out.print(table(result))
+    if show:
+        out.print(table(result))
     page = folder / "report.html"
     write_file(page, report_page(result, stream, model.names, made_by(model)))
     say(f" {time.monotonic() - began:.0f} s in all. Open {page} to see what was found.")
@@ -116,7 +133,7 @@ def _stream(model: Model, folder: Path) -> tuple[list[Answered], Features]:
             parts.append(model.encode([model.prepare(data.images[i]) for i in indices]))
             for i, answer in zip(indices, register.assign_many(model.transform(parts[-1])), strict=True):
                 stream.append(Answered(data.images[i], data.categories[data.labels[i]], answer))
-            if err.is_terminal and not shown.quiet:
+            if on_terminal(err) and not shown.quiet:
                 live.update(_so_far(stream, len(order)))
     say(f" streaming: {len(stream)} in {time.monotonic() - began:.1f} s")
     return stream, np.concatenate(parts)

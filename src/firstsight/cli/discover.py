@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 
 import typer
 
-from firstsight.cli.answers import Tally, metadata_warnings
+from firstsight.cli.answers import Tally
 from firstsight.cli.arriving import named, refuse_if_held, refuse_others, with_features
 from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, say
-from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
+from firstsight.cli.options import MatchRule, ModelName, Radius, Trust, check_rule
 from firstsight.cli.units import seconds
 from firstsight.core.errors import DataError, SettingsError
 from firstsight.core.files import disk_errors
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def discover(
-    model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
+    model: ModelName,
     images: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -146,7 +146,6 @@ def discover(
                 say(f" the radius of {register} is {radius} from now on (categories {register} undo takes that back)")
         known = once or (watch is not None and not again)  # a folder that is watched is looked at again and again
         discoverer = Discoverer(trained, start, store, known, not no_metadata, gap)
-        held.enter_context(metadata_warnings())
         rounds: Iterable[Iterable[Path]] = [sources]
         if watch is not None:
             say(f" watching {watch}; Ctrl-C ends that")

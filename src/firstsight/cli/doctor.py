@@ -3,32 +3,56 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from firstsight._version import __version__
-from firstsight.cli.console import out
+from firstsight.cli.console import Json, out, print_json
+from firstsight.cli.versions import installed
 
 PACKAGES = ("torch", "torchvision", "timm", "numpy", "scipy", "pillow", "safetensors", "typer", "rich")
 
 
-def doctor() -> None:
+def doctor(as_json: Json = False) -> None:
     """Print versions, devices, and which backbones' weights are at hand."""
+    found = _found()
+    if as_json:
+        return print_json(found)
+    devices = found["devices"]
+    out.print(f"firstsight {__version__}, Python {found['python']}, {found['platform']}")
+    out.print(", ".join(f"{package} {there or 'missing'}" for package, there in found["packages"].items()))
+    cuda, mps = ", ".join(devices["cuda"]) or "none", "yes" if devices["mps"] else "no"
+    out.print(f"devices: cpu ({devices['cpu_threads']} threads); CUDA: {cuda}; MPS: {mps}")
+    out.print("backbones:")
+    for each in found["backbones"]:
+        line = f"  {each['name']:<20}{each['weights']:<26}{each['about']} ({each['licence']})"
+        out.print(line, markup=False)
+    out.print("Any other timm model works by its name; local weights are loaded with --weights FILE.")
+    return None
+
+
+def _found() -> dict[str, Any]:
+    """Everything there is to say, by name."""
     import torch
 
     from firstsight.core.threads import computing_threads
     from firstsight.encode.backbones import SHORTCUTS
 
-    out.print(f"firstsight {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}")
-    out.print(", ".join(f"{package} {_installed(package)}" for package in PACKAGES))
-    cuda = (
-        [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
-    )
-    mps = "yes" if torch.backends.mps.is_available() else "no"
-    out.print(f"devices: cpu ({computing_threads()} threads); CUDA: {', '.join(cuda) or 'none'}; MPS: {mps}")
-    out.print("backbones:")
-    for name, shortcut in SHORTCUTS.items():
-        out.print(f"  {name:<20}{_weights(name):<26}{shortcut.about} ({shortcut.licence})", markup=False)
-    out.print("Any other timm model works by its name; local weights are loaded with --weights FILE.")
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return {
+        "firstsight": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(terse=True),
+        "packages": {package: installed(package) for package in PACKAGES},
+        "devices": {
+            "cpu_threads": computing_threads(),
+            "cuda": [torch.cuda.get_device_name(i) for i in range(count)],
+            "mps": torch.backends.mps.is_available(),
+        },
+        "backbones": [
+            {"name": name, "weights": _weights(name), "about": shortcut.about, "licence": shortcut.licence}
+            for name, shortcut in SHORTCUTS.items()
+        ],
+    }
 
 
 def _weights(name: str) -> str:
@@ -37,10 +61,3 @@ def _weights(name: str) -> str:
     if name == "efficientnet-lite2":
         return "installed" if lite2_weights() else "missing: the lite2 extra"
     return "downloaded" if cached_weights(name) else "downloaded on first use"
-
-
-def _installed(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "missing"

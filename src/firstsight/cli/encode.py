@@ -8,15 +8,15 @@ from typing import Annotated
 import typer
 
 from firstsight.cli.arriving import named
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, say
-from firstsight.cli.options import Trust
+from firstsight.cli.console import Bars, Device, Json, Quiet, Verbose, configure, print_json, say
+from firstsight.cli.options import ModelName, Trust
 from firstsight.core.errors import SettingsError
 
 ENGINES = ("here", "ray")
 
 
 def encode(
-    model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
+    model: ModelName,
     sources: Annotated[
         list[str],
         typer.Argument(help="Folders, packs, files, addresses such as s3://...; - for a list.", metavar="SOURCE..."),
@@ -31,6 +31,7 @@ def encode(
     ] = False,
     trust: Trust = False,
     device: Device = "auto",
+    as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -56,3 +57,5 @@ def encode(
     there = f", {len(images) - made:,} were there" if made < len(images) else ""
     say(f" {made:,} of {len(images):,} images encoded into {out}{there}")
     say(f" Next:  firstsight discover {model} {out} --register FILE.db")
+    if as_json:
+        print_json({"out": str(out), "encoded": made, "images": len(images)})

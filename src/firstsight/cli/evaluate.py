@@ -6,12 +6,12 @@ import json
 from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, out, say
-from firstsight.cli.options import MatchRule, Radius, Trust, check_rule
+from firstsight.cli.options import MatchRule, ModelName, Radius, Trust, check_rule
 from firstsight.cli.pages import check_new
 from firstsight.core.files import write_file
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
+    model: ModelName,
     folder: Annotated[
         Path,
         typer.Argument(
@@ -47,7 +47,6 @@ def evaluate(
     configure(quiet, verbose)
     check_new(page, (".html",))
     from firstsight.data.feature_files import is_feature_file, read_features
-    from firstsight.data.images import ImageLike
     from firstsight.data.source import read_images
     from firstsight.evaluate.stream import evaluate as score
     from firstsight.evaluate.stream import score as score_features
@@ -58,7 +57,7 @@ def evaluate(
     bars = Bars()
     if is_feature_file(folder):
         held = read_features(folder)
-        truth, images = held.truth, list[ImageLike](held)
+        truth, images = held.truth, list[Any](held)  # which have no pictures
         trained = load_model(model, device, trust=trust)
         start = partial(trained.register, radius, rule)
         start()  # a wrong radius is refused before the work

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firstsight._version import __version__
-from firstsight.cli.console import Device, Quiet, Verbose, configure, printable, say
-from firstsight.cli.options import Trust
+from firstsight.cli.console import Device, Json, Quiet, Verbose, configure, printable, say
+from firstsight.cli.options import ModelName, Trust
 from firstsight.cli.pages import check_new
 from firstsight.core.errors import SettingsError
 from firstsight.core.files import write_file
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from firstsight.evidence.evidence import Evidence
     from firstsight.store.store import Store
 
-Trained = Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")]
 FORMATS = (".html", ".json")
 
 
 def explain(
-    model: Trained,
+    model: ModelName,
     image: Annotated[str, typer.Argument(help="An image file, or an image's number in a register.", metavar="IMAGE")],
     other: Annotated[str | None, typer.Argument(help="Another, to be shown beside it.", metavar="IMAGE2")] = None,
     register: Annotated[
@@ -38,6 +37,7 @@ def explain(
     ] = None,
     trust: Trust = False,
     device: Device = "auto",
+    as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -54,7 +54,9 @@ def explain(
     with nullcontext() if register is None else Store.open(register, write=False) as store:
         trained = load_model(model, device, trust=trust)
         cases = [gather(trained, meant(store, each), store=store) for each in (image, other) if each is not None]
-    for case in cases:
+    if as_json:
+        print(drawn(cases, ".json").decode(), end="")
+    for case in () if as_json else cases:
         print(f"{printable(case.image)}\t{printable(case.sentence)}")
     if out is not None:
         write_file(out, drawn(cases, out.suffix.lower()))

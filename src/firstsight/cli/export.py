@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from firstsight.cli.console import say, warn
+from firstsight.cli.console import Json, print_json, say, warn
 from firstsight.cli.units import metres
 
 
@@ -30,6 +30,7 @@ def export(
         typer.Option(help="Where cameras stood: folder,latitude,longitude.", metavar="FILE.csv"),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what an export made before.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Write a table (CSV, JSON, Parquet, xlsx), Darwin Core, Camtrap DP, or a folder per category."""
     size = None if round_places is None else metres(round_places, "--round-places")
@@ -48,5 +49,7 @@ def export(
     say(f" {made.count} images in {target}")
     for note in made.notes:
         say(f" {note}")
+    if as_json:
+        print_json({"out": str(target), "images": made.count, "missing": made.missing, "notes": made.notes})
     if made.missing:
         raise typer.Exit(1)

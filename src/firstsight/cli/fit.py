@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, a_number, configure, say
+from firstsight.cli.console import Bars, Device, Json, Quiet, Verbose, a_number, configure, print_json, say
 from firstsight.cli.options import Trust, with_settings
 from firstsight.core.errors import SettingsError
 from firstsight.methods.settings import resolve
@@ -48,6 +48,10 @@ def fit(
     no_thumbnails: Annotated[
         bool, typer.Option("--no-thumbnails", help="Keep no pictures of support images in the model folder.")
     ] = False,
+    track: Annotated[
+        Path | None, typer.Option(help="Write the run for TensorBoard to this folder, too.", metavar="DIR")
+    ] = None,
+    as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -76,10 +80,17 @@ def fit(
         resume=resume,
         checkpoint_every=checkpoint_every,
         thumbnails=not no_thumbnails,
+        track=track,
         progress=Bars(),
     )
     describe(model, out)
+    if track is not None:
+        say(f" Look:  tensorboard --logdir {track}")
     say(f" Next:  firstsight discover {out} PHOTOS")
+    if as_json:
+        print_json(
+            {"model": str(out), "categories": model.names, "settings": settings.as_dict(), "report": model.report}
+        )
 
 
 def fit_file(file: Path, out: Path, settings: Settings) -> None:

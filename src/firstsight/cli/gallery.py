@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from firstsight.cli.console import Bars, Device, Quiet, Verbose, configure, say
-from firstsight.cli.options import Below, Trust
+from firstsight.cli.console import Bars, Device, Json, Quiet, Verbose, configure, print_json, say
+from firstsight.cli.options import Below, ModelName, Trust
 from firstsight.cli.pages import check_new
 from firstsight.core.files import write_file
 
@@ -17,10 +17,11 @@ Page = Annotated[Path, typer.Option(help="A new file for the page.", metavar="FI
 
 
 def gallery(
-    model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
+    model: ModelName,
     out: Page,
     trust: Trust = False,
     device: Device = "auto",
+    as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -34,6 +35,8 @@ def gallery(
     write_file(out, page)
     say(f" {summary}")
     say(f" wrote {out}")
+    if as_json:
+        print_json({"page": str(out), "bytes": len(page), "summary": summary})
 
 
 def found(
@@ -44,6 +47,7 @@ def found(
     ] = None,
     below: Below = 0.5,
     device: Device = "auto",
+    as_json: Json = False,
 ) -> None:
     """Write a page of every category with its images, what it is near, what is unsure, and what to merge or split."""
     check_new(out, (".html",))
@@ -65,3 +69,5 @@ def found(
     size = f"{len(page) / 1e6:.1f} MB"
     say(f" {images} images in {len(everything.categories)} categories: {size} in {time.monotonic() - began:.0f} s")
     say(f" wrote {out}")
+    if as_json:
+        print_json({"page": str(out), "bytes": len(page), "images": images, "categories": len(everything.categories)})

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from firstsight._version import __version__
 from firstsight.cli.benchmark import benchmark
 from firstsight.cli.categories import app as categories
 from firstsight.cli.console import complain, say, shown
@@ -24,16 +23,17 @@ from firstsight.cli.gallery import gallery
 from firstsight.cli.methods import methods
 from firstsight.cli.options import SettingsCommand
 from firstsight.cli.pack import pack
+from firstsight.cli.push import push
 from firstsight.cli.reproduce import reproduce
 from firstsight.cli.serve import serve
 from firstsight.cli.several import check_command, one_voice, speaks
+from firstsight.cli.versions import version_line
 from firstsight.core.errors import DiskError, FirstsightError
 
 INTERRUPTED = 130
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Tell known categories from new ones, image by image, and register what is new on the spot.",
@@ -45,7 +45,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(__version__)
+        print(version_line())
         raise typer.Exit
 
 
@@ -53,7 +53,8 @@ def _version(wanted: bool) -> None:
 def root(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version, torch's, and the device."),
     ] = False,
 ) -> None:
     check_command(context.invoked_subcommand)
@@ -69,6 +70,7 @@ for command in (
     gallery,
     evaluate,
     pack,
+    push,
     benchmark,
     reproduce,
     methods,

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated
-
-import typer
-
-from firstsight.cli.console import Grid, out, print_table
+from firstsight.cli.console import Grid, Json, print_json, print_table
 from firstsight.methods.catalogue import METHODS, Method
 
 HEADER = ("method", "decides by", "code lengths", "what it is", "in the paper")
 
 
 def methods(
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List every method: `fit --method NAME` trains it, `benchmark --methods NAME,...` compares it with others."""
     if as_json:
         rows = [dict(zip(HEADER, cells(method), strict=True)) for method in METHODS.values()]
-        out.print_json(json.dumps(rows))
-        return
+        return print_json(rows)
     table = Grid(*HEADER, padding=(0, 1, 0, 0))
     for method in METHODS.values():
         table.add_row(*cells(method))
     print_table(table)
+    return None
 
 
 def cells(method: Method) -> list[str]:

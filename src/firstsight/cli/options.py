@@ -9,17 +9,25 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from firstsight.cli import completion
 from firstsight.cli.console import a_number
 from firstsight.core.errors import SettingsError
 from firstsight.core.settings import ENVIRONMENT_PREFIX, Rule, Spec, from_environment, specs_of
 from firstsight.methods.catalogue import is_own, method
 from firstsight.methods.settings import DEFAULT, all_specs
 
+ModelName = Annotated[
+    Path,
+    typer.Argument(
+        help="A model folder made by fit, or OWNER/NAME on the hub.", metavar="MODEL", autocompletion=completion.models
+    ),
+]
 Radius = Annotated[
     float | None,
     typer.Option(
@@ -113,11 +121,20 @@ def _parameter(spec: Spec) -> inspect.Parameter:
         show_default=False,
         rich_help_panel="Settings of the method (another one's: --method NAME --help)",
         metavar=f"[{'|'.join(spec.choices)}]" if spec.choices else None,
+        autocompletion=_offered(spec),
     )
     kind: Any = spec.kind | None
     return inspect.Parameter(
         spec.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
     )
+
+
+def _offered(spec: Spec) -> Callable[[str], list[str]] | None:
+    """What the shell offers for a setting."""
+    if spec.name == "method":
+        return completion.methods
+    choices = spec.choices
+    return (lambda incomplete: [each for each in choices if each.startswith(incomplete)]) if choices else None
 
 
 def _help(spec: Spec) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from firstsight.cli.console import Bars, Quiet, Verbose, configure, say
+from firstsight.cli.console import Bars, Json, Quiet, Verbose, configure, print_json, say
 from firstsight.core.errors import DataError, SettingsError
 
 
@@ -21,6 +21,7 @@ def pack(
         Path | None, typer.Option(help="Only the categories in this file, one per line, in its order.", metavar="FILE")
     ] = None,
     side: Annotated[int, typer.Option(help="The shorter side of larger images, in pixels.", min=16, max=4096)] = 256,
+    as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -39,6 +40,8 @@ def pack(
     for text in images.left_out:
         bars.note(text)
     write_pack(images, target, side, bars)
-    size = target.stat().st_size / 1e6
-    say(f" {len(images.images):,} images of {len(images.categories)} categories in {target} ({size:.0f} MB)")
+    size, counts = target.stat().st_size, {"images": len(images.images), "categories": len(images.categories)}
+    say(f" {counts['images']:,} images of {counts['categories']} categories in {target} ({size / 1e6:.0f} MB)")
     say(f" Next:  firstsight fit {target} --out MODEL")
+    if as_json:
+        print_json({"pack": str(target), **counts, "bytes": size})

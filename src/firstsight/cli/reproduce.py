@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firstsight.cli.benchmark import announce
-from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, print_table, say
+from firstsight.cli.console import Bars, Device, Grid, Json, Quiet, Verbose, configure, print_json, print_table, say
 from firstsight.cli.options import OF_RUNS, for_all_runs, with_settings
 from firstsight.core.errors import SettingsError
 
@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 TABLES = "reproduced"  # the folder of tables and figures, inside that of the runs
 
 
+def _offered(incomplete: str) -> list[str]:
+    """What there is, for the shell."""
+    from firstsight.reproduce.catalogue import REPRODUCTIONS
+
+    return [name for name in REPRODUCTIONS if name.startswith(incomplete)]
+
+
 @with_settings(*OF_RUNS)
 def reproduce(
     given: dict[str, Any],
     names: Annotated[
-        list[str] | None, typer.Argument(help="Tables and figures; see --list.", metavar="NAME...")
+        list[str] | None,
+        typer.Argument(help="Tables and figures; see --list.", metavar="NAME...", autocompletion=_offered),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Say what there is, and what each needs.")] = False,
     data: Annotated[
@@ -45,6 +53,7 @@ def reproduce(
     ] = None,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Tables alone, which need no matplotlib.")] = False,
     device: Device = "auto",
+    as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -59,8 +68,11 @@ def reproduce(
     from firstsight.reproduce.run_files import read_results
 
     if listed or not names:
-        print_table(_grid(["name", "in the paper", "what it is", "needs"], map(_about, REPRODUCTIONS.values())))
-        return
+        columns = ["name", "in the paper", "what it is", "needs"]
+        rows = list(map(_about, REPRODUCTIONS.values()))
+        if as_json:
+            return print_json([dict(zip(columns, row, strict=True)) for row in rows])
+        return print_table(_grid(columns, rows))
     entries = reproductions(names)
     if not no_figures and any(entry.figure for entry in entries):
         require_matplotlib()  # before the work, not after it
@@ -75,16 +87,20 @@ def reproduce(
         chosen = [_run(entries, *each, seeds, given, target, how) for each in zip(chosen, roots, strict=True)]
     found = [result for result in read_results(target, every=True) if not chosen or result.run.data in chosen]
     check_runs(entries, found, f"{target} has no runs{f' on {data}' if data else ''}")
+    made: list[dict[str, Any]] = []
     for entry in entries:
         own = entry.among(found)
         sheet, files = write(entry, own, target / TABLES, figures=not no_figures)
         say(f" {entry.name}, {entry.paper}: {entry.about}")
-        print_table(_grid(sheet.header, sheet.texts()))
+        made.append({"name": entry.name, "rows": sheet.as_json(), "files": [str(path) for path in files]})
+        if not as_json:
+            print_table(_grid(sheet.header, sheet.texts()))
         for note in sheet.notes:
             say(f" {note}")
         if entry.methods:
             say(f" {_missing(entry, found, chosen, seeds, given)}")
         say(f" written to {files[0]}, {', '.join(path.suffix for path in files[1:])}")
+    return print_json(made) if as_json else None
 
 
 def _run(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from firstsight.cli.console import Device, Quiet, Verbose, configure, say
-from firstsight.cli.options import Trust
+from firstsight.cli.console import Device, Json, Quiet, Verbose, configure, say
+from firstsight.cli.options import ModelName, Trust
 from firstsight.core.errors import SettingsError
 
 Host = Annotated[str, typer.Option(help="Where to listen; beyond this machine only with --tokens.")]
@@ -16,7 +17,7 @@ Port = Annotated[int, typer.Option(help="The port; 0 for any that is free.", min
 
 
 def serve(
-    model: Annotated[Path, typer.Argument(help="A model folder made by fit.", metavar="MODEL")],
+    model: ModelName,
     register: Annotated[
         str,
         typer.Option(help="Keep what is discovered in this file, and go on from what it holds.", metavar="FILE.db"),
@@ -44,6 +45,7 @@ def serve(
     ] = False,
     trust: Trust = False,
     device: Device = "auto",
+    as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -70,9 +72,10 @@ def serve(
         store_images=not no_store_images,
         metadata=not no_metadata,
     )
-    run(
-        lambda: load_model(model, device, trust=trust),
-        register,
-        settings,
-        lambda address: say(f" serving {register} at {address}; Ctrl-C ends that"),
-    )
+
+    def started(address: str) -> None:
+        say(f" serving {register} at {address}; Ctrl-C ends that")
+        if as_json:
+            print(json.dumps({"address": address, "register": register}), flush=True)
+
+    run(lambda: load_model(model, device, trust=trust), register, settings, started)

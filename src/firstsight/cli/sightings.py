@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstsight.cli.console import Grid, print_json, print_table, say, warn
+from firstsight.cli import completion
+from firstsight.cli.console import Grid, Json, print_json, print_table, say, warn
 from firstsight.cli.units import metres
 
 if TYPE_CHECKING:
@@ -17,8 +18,15 @@ if TYPE_CHECKING:
 
 NAMED = 10  # images named one by one
 
-Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
-Only = Annotated[str | None, typer.Option("--category", help="Only the images of this category.", metavar="CATEGORY")]
+Only = Annotated[
+    str | None,
+    typer.Option(
+        "--category",
+        help="Only the images of this category.",
+        metavar="CATEGORY",
+        autocompletion=completion.categories,
+    ),
+]
 
 
 def days(context: typer.Context, category: Only = None, as_json: Json = False) -> None:
@@ -52,6 +60,7 @@ def places(
 def forget(
     context: typer.Context,
     images: Annotated[list[str], typer.Argument(help="Images by number, or by file.", metavar="IMAGES...")],
+    as_json: Json = False,
 ) -> None:
     """Remove for good where images came from, their content, time, place and camera; it cannot be undone."""
     from firstsight.store.forget import of_the_same_file
@@ -68,6 +77,8 @@ def forget(
         some = " ".join(map(str, others[:NAMED])) + (" ..." if len(others) > NAMED else "")
         warn(f" other images are of the same file.  Next:  firstsight categories {quote(str(file))} forget {some}")
     say(f" your own files, backups and exports of {Path(file).name} are as they were: remove those yourself")
+    if as_json:
+        print_json({"event": mark.number if mark else None, "images": numbers, "of_the_same_file": list(others)})
 
 
 def _reading(context: typer.Context) -> Store:

@@ -6,6 +6,7 @@ Every method is an encoder and a decision.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -55,12 +56,16 @@ class Centre(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """What made a feature: which model, which version of the image path, on what device and in which precision."""
+    """What made a feature: which model, which version of the image path, on what device and in which precision.
+
+    `origin` is owner/name@commit of a model that came from the hub.
+    """
 
     fingerprint: str
     preprocess: int
     device: str
     precision: str
+    origin: str = ""
 
 
 class Encoder(Protocol):
@@ -293,10 +298,10 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Progress nobody watches."""
+    """Progress nobody watches; what should be known is logged."""
 
     def task(self, what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
         return nullcontext(lambda: None)
 
     def note(self, text: str) -> None:
-        pass
+        logging.getLogger("firstsight").warning("%s", text)

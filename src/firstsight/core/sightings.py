@@ -6,10 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 
-class UnreadMetadata(UserWarning):
-    """An image says of itself what cannot be: a date that is none, a place that is nowhere. It is answered anyway."""
-
-
 @dataclass(frozen=True)
 class Sighting:
     """When an image was taken (ISO 8601, as the camera's clock said), where (degrees, WGS 84) and by which camera.

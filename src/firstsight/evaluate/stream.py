@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from firstsight.core.accuracy import number, placed
 from firstsight.core.assignments import Assignment
 from firstsight.core.number import Number, estimate
-from firstsight.core.protocols import Answering, AnswersAgain, Features, Progress, Silent
+from firstsight.core.progress import Watcher, watched_by
+from firstsight.core.protocols import Answering, AnswersAgain, Features
 from firstsight.core.settings import Rule
 from firstsight.core.threads import one_thread
 from firstsight.data.folder import LabelledImages
@@ -62,14 +63,14 @@ class Evaluation:
 def evaluate(
     model: Model,
     data: LabelledImages,
-    progress: Progress | None = None,
+    progress: Watcher = None,
     radius: float | None = None,
     rule: Rule | None = None,
 ) -> Evaluation:
     """Score a model on labelled images; categories whose names it knows are Old, all others New."""
     start = partial(model.decision.register, radius, rule)
     start()  # a wrong radius is refused before the work
-    features = encode_many(model, data.images, progress)
+    features = encode_many(model, data.images, watched_by(progress))
     truth = [data.categories[label] for label in data.labels]
     return score(model, features, truth, start, names=data.names, progress=progress)
 
@@ -81,7 +82,7 @@ def score(
     start: Start | None = None,
     orders: int = RANDOM_ORDERS,
     names: Sequence[str] | None = None,
-    progress: Progress | None = None,
+    progress: Watcher = None,
 ) -> Evaluation:
     """Score a model on labelled features, a stream decided in its own order and in others; with what stands beside.
 
@@ -111,7 +112,7 @@ def passes(start: Start, features: NDArray[Any], truth: Sequence[str], orders: i
 
 
 def decided(
-    start: Start, features: NDArray[Any], truth: Sequence[str], orders: int, progress: Progress | None = None
+    start: Start, features: NDArray[Any], truth: Sequence[str], orders: int, progress: Watcher = None
 ) -> dict[str, list[Pass]]:
     """All passes by kind of order, the random ones first; in several processes where that is faster."""
     kinds = {
@@ -120,7 +121,7 @@ def decided(
         f"bursty x {orders}": bursty_orders(truth, orders),
     }
     every = [order for some in kinds.values() for order in some]
-    with (progress or Silent()).task("deciding in orders", len(every)) as advance:
+    with watched_by(progress).task("deciding in orders", len(every)) as advance:
         found = iter(spread(one_pass, (start, features, truth), every, advance))
     return {name: [next(found) for _ in some] for name, some in kinds.items()}
 

@@ -21,6 +21,7 @@ from firstsight.data.images import Preprocess
 from firstsight.methods.catalogue import decision_of, is_own, method
 from firstsight.model.card import model_card
 from firstsight.model.examples import Examples
+from firstsight.model.hub import find
 from firstsight.model.model import Category, Model
 
 if TYPE_CHECKING:
@@ -50,12 +51,12 @@ def save_model(model: Model, path: Path, metrics: bytes = b"") -> None:
 
 
 def load_model(path: Path | str, device: str = "auto", exact: bool = False, trust: bool = False) -> Model:
-    """Read a model folder, whichever machine wrote it.
+    """Read a model folder, whichever machine wrote it, or `owner/name`, maybe with `@revision`, from the hub.
 
     With `exact` an image's feature has the same bits whatever images are encoded with it, at the price of fp32. A model
     whose method is a module from elsewhere is refused without `trust`: loading it would run that module.
     """
-    path = Path(path)
+    path, origin = find(path, (*ALWAYS, *SOMETIMES, CHECKSUMS))
     config = _read_config(path)
     listed = _verify(path)
     try:
@@ -66,7 +67,7 @@ def load_model(path: Path | str, device: str = "auto", exact: bool = False, trus
         arrays = load((path / DECISION).read_bytes())
         decision = decision_of(settings.method).of(names, arrays, config["decision"])
         encoder = _encoder(path, config, settings, len(names), device, exact) if ENCODER in listed else None
-        model = Model(settings, categories, decision, encoder, dict(config["report"]))
+        model = Model(settings, categories, decision, encoder, dict(config["report"]), origin=origin)
         if EXAMPLES in listed:
             model.examples = Examples.of_bytes((path / EXAMPLES).read_bytes())
             model.examples.check(len(categories))
@@ -82,6 +83,11 @@ def _try_out(model: Model) -> None:
         model.register().match(model.transform(np.zeros((1, model.decision.width), dtype=np.float32))[0])
     except ModelError as error:
         raise ValueError(error.what) from None
+
+
+def checked_files(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """What a model folder says of itself, and its files, each as it was written; nothing of it is loaded."""
+    return _read_config(path), [*_verify(path), CHECKSUMS]
 
 
 def settings_of(path: Path) -> dict[str, Any]:

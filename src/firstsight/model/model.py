@@ -43,6 +43,7 @@ class Model:
     report: dict[str, Any] = field(default_factory=dict)
     # the support images that stand for what it learned, if it was fitted with them
     examples: Examples | None = None
+    origin: str = ""  # owner/name@commit, where it came from the hub
 
     def __repr__(self) -> str:
         """In one line: what it is made of, not what is in it."""
@@ -111,9 +112,10 @@ class Model:
     def provenance(self) -> Provenance:
         """What a log says about the features this makes."""
         if self.encoder is None:
-            return Provenance(self.fingerprint, 0, "none", "as given")
+            return Provenance(self.fingerprint, 0, "none", "as given", self.origin)
         encoder = self.encoder
-        return Provenance(self.fingerprint, encoder.preprocess.version, str(encoder.device), encoder.precision)
+        how = encoder.preprocess.version, str(encoder.device), encoder.precision
+        return Provenance(self.fingerprint, *how, self.origin)
 
 
 def _refused(image: ImageLike) -> Pixels:

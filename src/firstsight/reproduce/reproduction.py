@@ -89,14 +89,14 @@ def check_runs(entries: Sequence[Reproduction], results: Sequence[RunResult], wh
 def write(
     entry: Reproduction, results: Sequence[RunResult], folder: Path, figures: bool = True
 ) -> tuple[Sheet, list[Path]]:
-    """Its table as Markdown and CSV and its figure, where it has one, as SVG and PNG."""
+    """Its table as Markdown, LaTeX and CSV and its figure, where it has one, as SVG, PDF and PNG."""
     sheet = entry.sheet(results)
-    contents = {".md": sheet.markdown().encode(), ".csv": sheet.csv().encode()}
+    contents = {".md": sheet.markdown().encode(), ".tex": sheet.latex().encode(), ".csv": sheet.csv().encode()}
     if figures and entry.figure is not None and (figure := entry.figure(results)) is not None:
         from firstsight.reproduce.figures.drawing import draw  # matplotlib is an extra
 
         drawn = draw(figure)
-        contents |= {".svg": drawn.svg, ".png": drawn.png}
+        contents |= {".svg": drawn.svg, ".pdf": drawn.pdf, ".png": drawn.png}
     for suffix, content in contents.items():
         write_file(folder / f"{entry.name}{suffix}", content)
     return sheet, [folder / f"{entry.name}{suffix}" for suffix in contents]

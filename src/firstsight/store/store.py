@@ -219,13 +219,19 @@ class Store(Editing):
             self._state, self._behind = draft.state(), False
             return draft.catalogue.last - draft.start
 
+    @property
+    def made_with(self) -> str:
+        """The model it was made with as owner/name@commit, where that came from the hub; else nothing."""
+        return str(self._log.header["model"]["origin"])
+
     def check_model(self, model: Provenance) -> None:
         """Refuse features of another model or another image path: they cannot be compared with what is here."""
         fingerprint, preprocess = self._made_by
         if fingerprint != model.fingerprint:
+            theirs = self.made_with or str(fingerprint)[:12]
             raise Incompatible(
-                f"{self.name} was written with another model ({str(fingerprint)[:12]}; "
-                f"this one is {model.fingerprint[:12]}), whose features mean something else",
+                f"{self.name} was written with another model ({theirs}; "
+                f"this one is {model.origin or model.fingerprint[:12]}), whose features mean something else",
                 "use that model",
                 hint="model",
                 log=self.name,
@@ -371,7 +377,7 @@ def header_of(register: Register, model: Provenance) -> dict[str, Any]:
         )
     return {
         "firstsight": __version__,
-        "model": {"fingerprint": model.fingerprint, "preprocess": model.preprocess},
+        "model": {"fingerprint": model.fingerprint, "preprocess": model.preprocess, "origin": model.origin},
         "register": register.header(),
         "known": [[c.category, register.feature_bytes(c.feature).hex()] for c in register.known_centres()],
         "confident": register.confident,

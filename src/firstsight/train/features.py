@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import DataError, ModelError
-from firstsight.core.protocols import Progress, Silent, SupportFeatures
+from firstsight.core.progress import Watcher, watched_by
+from firstsight.core.protocols import SupportFeatures
 from firstsight.core.settings import Settings
 from firstsight.core.threads import one_thread
 from firstsight.methods.catalogue import decision_of
@@ -28,7 +29,7 @@ def fit_features(
     out: Path | str | None = None,
     settings: Settings | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Watcher = None,
     **changes: Any,
 ) -> Model:
     """Fit a method that trains nothing on features (N, D) and their labels; save to `out` where one is named.
@@ -46,7 +47,7 @@ def fit_features(
     out = None if out is None else Path(out).absolute()
     if out is not None and out.exists():
         raise ModelError(f"{out} exists already", "choose another name, or remove it first")
-    support = replace(checked(features, labels), progress=progress or Silent())
+    support = replace(checked(features, labels), progress=watched_by(progress))
     model = fit_decision(support, settings)
     if (each := getattr(settings, "prototypes", None)) is not None:  # which a method of one's own need not have
         likeness, categories = model.decision.similarity, len(support.names)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from firstsight.core.errors import DataError, ModelError, SettingsError
 from firstsight.core.files import digest
+from firstsight.core.progress import Watcher, watched_by
 from firstsight.core.protocols import Progress, Silent, SupportFeatures
 from firstsight.core.settings import ImageSettings, Settings
 from firstsight.core.threads import one_thread
@@ -35,6 +36,7 @@ from firstsight.train.pixels import PixelCache, pixels_of
 from firstsight.train.processes import check_same, first, joined, same
 from firstsight.train.repair import repair
 from firstsight.train.support import Stems, Support
+from firstsight.train.track import Untracked, tracking
 
 TRAINING_COST = (
     1.5  # of a view, in encodings of an image: backwards takes twice as long as forwards, and one looks twice
@@ -50,14 +52,16 @@ def fit(
     resume: bool = False,
     checkpoint_every: float = 30.0,
     thumbnails: bool = True,
-    progress: Progress | None = None,
+    track: Path | str | None = None,
+    progress: Watcher = None,
     **changes: Any,
 ) -> Model:
     """Train on FOLDER/<category>/<image>, or on a pack; save to `out` where one is named.
 
     `changes` are settings by name on top of `settings`. A run that was killed goes on with `resume`; on a CPU it
     ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds. With `thumbnails`, small
-    copies of some support images are kept with the model, for explaining its answers.
+    copies of some support images are kept with the model, for explaining its answers. `progress` is a function that is
+    called with what is being done, how much of it is done, and how much there is. `track` is a folder for TensorBoard.
 
     Processes that torchrun started train the same model together: the first writes it, and each gives it back.
 
@@ -79,7 +83,7 @@ def fit(
     chosen = _of_images(settings_to_fit(settings, changes))
     out = Path(out).absolute() if out is not None else None
     with joined(device) as own:
-        progress = progress if progress is not None and first() else Silent()
+        progress = watched_by(progress) if first() else Silent()
         data = read_images(folder)
         warnings = check_support(data, folder)
         for warning in warnings:
@@ -90,16 +94,17 @@ def fit(
         if out is not None and same(lambda: resume and is_model(out)):
             return _finished(out, own, chosen, data, checkpoint)
         _check_place(place, Path(folder), checkpoint, resume)
-        with checkpoint.held():
+        with checkpoint.held(), tracking(track if first() else None) as tracker:
             encoder = untrained(chosen, data, own)
             support = Support(data.labels, pixels_of(data.images, encoder.preprocess, progress), encoder, progress)
-            model = _train(chosen, data, support, checkpoint, progress)
+            model = _train(chosen, data, support, checkpoint, progress, tracker)
             model.report["lines"] += warnings
             if thumbnails and model.examples is not None:
                 model.examples = model.examples.with_pictures(support.pixels.__getitem__)
             if place is not None:
                 save_model(model, place, "".join(checkpoint.lines).encode())
                 checkpoint.remove()
+            tracker.finished(model)
         return model
 
 
@@ -122,7 +127,12 @@ def fit_images(
 
 
 def _train(
-    settings: ImageSettings, data: LabelledImages, support: Support, checkpoint: Checkpoint, progress: Progress
+    settings: ImageSettings,
+    data: LabelledImages,
+    support: Support,
+    checkpoint: Checkpoint,
+    progress: Progress,
+    tracker: Untracked | None = None,
 ) -> Model:
     """Train the encoder, encode the support set, fit the decision on it, and say how it came out."""
     began, encoder = time.monotonic(), support.encoder
@@ -131,6 +141,8 @@ def _train(
 
             def on_epoch(epoch: int, means: Means) -> None:
                 checkpoint.record({"epoch": epoch + 1, "seconds": round(time.monotonic() - began, 3), **means})
+                if tracker is not None:
+                    tracker.epoch(epoch, means, encoder.learner)
                 advance()
 
             train(encoder.learner, support, checkpoint, on_epoch)

@@ -26,10 +26,11 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     with reading(context) as store:
         view = store.view()
         found, number = views.summaries(view), numbers.number_of_categories(view)
-        empty = view.catalogue.empty_frames()
+        empty, made_with = view.catalogue.empty_frames(), store.made_with
     if as_json:
         listed = [{**asdict(each), "tentative": each.tentative} for each in found]
-        return print_json({"number": number.as_json(), "empty_frames": len(empty), "categories": listed})
+        about = {"made_with": made_with or None, "number": number.as_json(), "empty_frames": len(empty)}
+        return print_json({**about, "categories": listed})
     grid = Grid("id", "name", "")
     for column in ("images", "by people"):
         grid.add_column(column, justify="right")
@@ -46,6 +47,8 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     as_of = f"radius {view.radius:g}, {view.last} events"
     say(f" {images} images in {len(found)} categories, {new} new{tentative}; {as_of}")
     say(f" estimate of what is there: {number}")
+    if made_with:
+        say(f" made with {made_with}, from the hub")
     if empty:
         say(f" {len(empty)} empty {'frame' if len(empty) == 1 else 'frames'}")
     return None

@@ -99,8 +99,7 @@ def reconsider_(
         say(f" {len(found)} of {len(every)} that would be answered otherwise by now")
         if apply:
             made = reconsider.apply(store, found)
-            for recorded in made:
-                done(recorded)
+            done(store, made)
             say(f" Undo:  {start(context)} undo {made[0].number}")
         else:
             say(f" Do:    {start(context)} reconsider --limit {len(every)} --apply")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from firstsight.cli import completion
 from firstsight.cli.categories.shared import By, Json, app, done, reading, views, writing
 from firstsight.cli.cells import event_numbers, who
 from firstsight.cli.console import Grid, print_json, print_table
@@ -28,6 +29,7 @@ def undo(
         bool, typer.Option("--with-followers", help="Take back later events that depend on them, too.")
     ] = False,
     by: By = None,
+    as_json: Json = False,
 ) -> None:
     """Take back events, each with its whole command, or the last command; refused where later events depend on one."""
     with writing(context) as store:
@@ -38,21 +40,22 @@ def undo(
             if meant or not events:
                 draft.undo(*meant, followers=with_followers)
 
-        for recorded in store.edit(take_back, by):
-            done(recorded, store)
+        done(store, store.edit(take_back, by), as_json)
 
 
 @app.command()
-def redo(context: typer.Context, event: EventNumber = None, by: By = None) -> None:
+def redo(context: typer.Context, event: EventNumber = None, by: By = None, as_json: Json = False) -> None:
     """Bring back what was undone."""
     with writing(context) as store:
-        done(store.redo(event, by), store)
+        done(store, [store.redo(event, by)], as_json)
 
 
 @app.command()
 def history(
     context: typer.Context,
-    category: Annotated[str | None, typer.Option(help="Only events about this category.")] = None,
+    category: Annotated[
+        str | None, typer.Option(help="Only events about this category.", autocompletion=completion.categories)
+    ] = None,
     image: Annotated[int | None, typer.Option(help="Only events about this image.")] = None,
     limit: Annotated[int, typer.Option(help="How many, the latest.", min=1, max=1_000_000)] = 50,
     as_json: Json = False,

@@ -1,4 +1,4 @@
-"""Figures drawn with matplotlib, as SVG and as PNG: the same figure gives the same bytes."""
+"""Figures drawn with matplotlib, as SVG, PDF and PNG: the same figure gives the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from firstsight.reproduce.figures.charts import Chart, Figure, Map, Matrix, Panel, Series
-from firstsight.reproduce.figures.style import COLOURS, DARK, DASHES, HATCHES, MARKERS, PAPER, PAPERS_DASH, RC
+from firstsight.reproduce.figures.style import COLOURS, DARK, MARKERS, PAPER, PAPERS_DASH, RC, look
 
 ACROSS = 3  # panels in a row
 PANEL = (4.1, 3.0)  # inches
@@ -30,21 +30,35 @@ TOGETHER = 0.8  # of the room between labels is for the bars or points of one la
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure's two files."""
+    """A figure's files, each drawn when it is asked for, and always with the same bytes."""
 
-    svg: bytes
-    png: bytes
+    figure: Figure
+
+    @property
+    def svg(self) -> bytes:
+        nothing, title = dict.fromkeys(("Creator", "Date", "Format", "Type")), self.figure.title
+        return _named(self._saved("svg", metadata={**nothing, "Title": title}).decode(), title).encode()
+
+    @property
+    def pdf(self) -> bytes:
+        nothing = dict.fromkeys(("Creator", "Producer", "CreationDate"))
+        return self._saved("pdf", metadata={**nothing, "Title": self.figure.title})
+
+    @property
+    def png(self) -> bytes:
+        return self._saved("png", dpi=PNG_DOTS, metadata={"Software": None})
+
+    def _saved(self, kind: str, **how: Any) -> bytes:
+        content = io.BytesIO()
+        with rc_context(RC):  # a page of its own: saving one lays it out anew, from where the last time left it
+            page = _chart(self.figure) if isinstance(self.figure, Chart) else _square(self.figure)
+            page.savefig(content, format=kind, **how)
+        return content.getvalue()
 
 
 def draw(figure: Figure) -> Drawn:
-    """Both forms of a figure."""
-    with rc_context(RC):
-        page = _chart(figure) if isinstance(figure, Chart) else _square(figure)
-        png, svg = io.BytesIO(), io.BytesIO()
-        page.savefig(png, format="png", dpi=PNG_DOTS, metadata={"Software": None})
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        page.savefig(svg, format="svg", metadata={**nothing, "Title": figure.title})
-    return Drawn(_named(svg.getvalue().decode(), figure.title).encode(), png.getvalue())
+    """All forms of a figure."""
+    return Drawn(figure)
 
 
 def _named(svg: str, title: str) -> str:
@@ -103,7 +117,7 @@ def _curve(axes: Axes, panel: Panel, each: Series, position: int, number: int, n
     line.set_gid(name)
     if len(each.deviations):
         spread = np.nan_to_num(np.array(each.deviations, dtype=float))
-        axes.vlines(at[there], (values - spread)[there], (values + spread)[there], COLOURS[number % 7], linewidth=1)
+        axes.vlines(at[there], (values - spread)[there], (values + spread)[there], look(number).colour, linewidth=1)
 
 
 def _square(figure: Matrix | Map) -> Page:
@@ -148,18 +162,18 @@ def _map(axes: Axes, plane: Map) -> None:
 
 def _stroke(each: Series, number: int, joined: bool) -> dict[str, Any]:
     """What a curve looks like: the paper's are dotted and hollow."""
-    colour = COLOURS[number % 7]
-    dash = "none" if not joined else PAPERS_DASH if each.paper else DASHES[number % 7]
+    colour, marker, own, _ = look(number)
+    dash = "none" if not joined else PAPERS_DASH if each.paper else own
     filled = PAPER if each.paper else colour
-    return {"color": colour, "linestyle": dash, "marker": MARKERS[number % 7], "markerfacecolor": filled}
+    return {"color": colour, "linestyle": dash, "marker": marker, "markerfacecolor": filled}
 
 
 def _fill(each: Series, number: int) -> dict[str, Any]:
     """What a bar looks like: the paper's are hollow, ours hatched so that neighbours differ in print too."""
-    colour = COLOURS[number % 7]
+    colour, _, _, hatch = look(number)
     if each.paper:
         return {"facecolor": PAPER, "edgecolor": colour, "linewidth": 1.2}
-    return {"facecolor": colour, "edgecolor": PAPER, "hatch": HATCHES[number % 7], "linewidth": 0}
+    return {"facecolor": colour, "edgecolor": PAPER, "hatch": hatch, "linewidth": 0}
 
 
 def _key(each: Series, kind: str, number: int) -> Line2D | Patch:

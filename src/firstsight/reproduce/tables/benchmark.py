@@ -1,4 +1,4 @@
-"""The table of a benchmark: every line, as Markdown, as text in columns and, with all that was measured, as CSV."""
+"""The table of a benchmark: every line as Markdown, text, LaTeX and, with all that was measured, as CSV."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from pathlib import Path
 
 from firstsight.core.files import write_file
 from firstsight.core.spreadsheets import cell
+from firstsight.reproduce.tables.latex import NEEDS, tabular
 from firstsight.reproduce.tables.lines import PARTS, Line
 
 HEADER = ("data", "bits", "method", "order", "All", "Old", "New", "found / true", "runs", "paper's All/Old/New")
 
 
 def write_tables(table: Sequence[Line], path: Path) -> None:
-    """The table as PATH.md, PATH.txt and PATH.csv."""
-    for suffix, form in ((".md", markdown), (".txt", text), (".csv", csv)):
+    """The table as PATH.md, PATH.txt, PATH.tex and PATH.csv."""
+    for suffix, form in ((".md", markdown), (".txt", text), (".tex", latex), (".csv", csv)):
         write_file(path.with_name(f"{path.name}{suffix}"), form(table).encode())
 
 
@@ -31,6 +32,10 @@ def text(table: Sequence[Line]) -> str:
     rows = [list(HEADER), *(line.cells() for line in table)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
     return "".join(f"{'  '.join(map(str.ljust, row, widths)).rstrip()}\n" for row in rows)
+
+
+def latex(table: Sequence[Line]) -> str:
+    return NEEDS + tabular(HEADER, [line.cells() for line in table])
 
 
 def csv(table: Sequence[Line]) -> str:

@@ -1,4 +1,4 @@
-"""Tables of any columns: for reading as Markdown, for computing as CSV with one number per cell."""
+"""Tables of any columns: to be read as Markdown, printed as LaTeX, computed with as CSV, one number per cell."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from csv import writer as csv_writer
 from dataclasses import dataclass, field
 from math import isnan, nan
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from firstsight.core.spreadsheets import cell
+from firstsight.reproduce.tables.latex import NEEDS, tabular
 
 
 class Mean(NamedTuple):
@@ -64,6 +65,19 @@ class Sheet:
         lines = [f"| {' | '.join(self.header)} |", "|" + "---|" * len(self.header)]
         lines += [f"| {' | '.join(row)} |" for row in self.texts()]
         return "\n".join(lines) + "\n" + "".join(f"\n{note}\n" for note in self.notes)
+
+    def latex(self) -> str:
+        return NEEDS + tabular(self.header, self.texts(), self.notes)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Every row by the names of its columns; a cell of several numbers by their names."""
+        return [
+            {
+                name: cell._asdict() if isinstance(cell, Mean | Triple) else cell
+                for name, cell in zip(self.header, row, strict=True)
+            }
+            for row in self.rows
+        ]
 
     def csv(self) -> str:
         """A cell of several numbers takes a column for each."""
