@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from programs import needs
+
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
@@ -57,6 +59,17 @@ def test_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runpy.run_path(str(FOLDER / "pages.py"), run_name="__main__")
     figures = json.loads((tmp_path / "p.json").read_text())
     assert all(cpu > 0 for cpu, _ in figures["pages"].values())
+
+
+@pytest.mark.slow
+@needs("initdb")
+def test_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.setattr("sys.argv", ["s", "--seconds", "0.01", "--rounds", "1", "--json", str(tmp_path / "s.json")])
+    runpy.run_path(str(FOLDER / "shared.py"), run_name="__main__")
+    (figures,) = json.loads((tmp_path / "s.json").read_text())["rounds"]
+    assert len(figures) == 12
+    assert all(rate > 0 for rate in figures.values())
 
 
 def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:

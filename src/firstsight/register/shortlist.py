@@ -129,10 +129,15 @@ class Shortlist:
         given = (features[:, self._order] / self._scale).astype(np.float32)
         rough = np.full((len(features), max(room, len(self._tiles) * TILE)), FAR, dtype=np.float32)
         head, rest, c = given[:, : self._head], given[:, self._head :], constants.astype(np.float32)
+        by_head, by_rest = (np.empty((len(features), TILE), dtype=np.float32) for _ in range(2))
         for number, tile in enumerate(self._tiles):
-            own = rough[:, number * TILE : (number + 1) * TILE]
-            np.subtract(c[:, tile.kinds] - tile.offsets, head @ tile.head, out=own)
-            own -= rest @ tile.rest.T
+            np.matmul(head, tile.head, out=by_head)
+            np.matmul(rest, tile.rest.T, out=by_rest)
+            by_head += by_rest
+            by_head += tile.offsets
+            alike = tile.kinds[0] if (tile.kinds == tile.kinds[0]).all() else None
+            constant = np.take(c, tile.kinds, axis=1) if alike is None else c[:, alike, None]
+            np.subtract(constant, by_head, out=rough[:, number * TILE : (number + 1) * TILE])
         return rough
 
     def all_of(self, rough: Rough, feature: Floats, constants: Floats) -> Reached | None:

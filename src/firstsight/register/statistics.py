@@ -311,6 +311,9 @@ class StatisticsRegister(WeighingRegister):
         squares = feature * feature
         return self._new(squares) + self._kinds.halves(squares)
 
+    def _nearly(self, feature: Floats, constants: Floats, which: Places) -> Floats:
+        return np.asarray(constants[self._kind[which]] - self._offsets[which] - self._weights.at(which) @ feature)
+
     def _new_shortlist(self) -> Shortlist:
         shortlist = self.spread.shortlist()
         there = np.flatnonzero(np.isfinite(self._offsets[: len(self.names)]))

@@ -6,7 +6,7 @@ Knows nothing of images, models, files or torch. Single-threaded by contract: wh
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from math import exp, inf
 from typing import Any, Protocol
@@ -58,12 +58,17 @@ class WeighingRegister(AdditiveRegister):
     def _constants(self, feature: Floats) -> Floats:
         """What a feature adds to a distance, for each kind of category."""
 
+    @abstractmethod
+    def _nearly(self, feature: Floats, constants: Floats, which: Places) -> Floats:
+        """The same but for the last digits, and faster."""
+
     def _look(self, feature: Floats, without: str | None = None) -> Look:
         if len(self.names) < MANY:
             return super()._look(feature, without)
         if without is not None:
-            return self._judged(feature, None, without)
-        return self._judged(feature, self._near().reached(feature, self._constants(feature), self.radius, self._reach))
+            return self._judged(feature, [], without)
+        ask = partial(self._near().reached, feature, self._constants(feature), self.radius)
+        return self._judged(feature, (ask(reach) for reach in (self._reach, inf)))
 
     def _looks(self, features: NDArray[Any]) -> Iterator[tuple[Floats, Look]]:
         """Very many categories are gone through once for some features, which costs little more than for one."""
@@ -81,9 +86,10 @@ class WeighingRegister(AdditiveRegister):
         rough = self._near().rough_of(features, constants, room=len(self.names) + len(features))
         self._changed: set[int] = set()
         for feature, own in zip(features, rough, strict=True):
+            constants = self._constants(feature)
             if changed := sorted(self._changed):
-                own[changed] = self._distances_at(feature, np.array(changed))
-            yield feature, self._judged(feature, self._near().all_of(own, feature, self._constants(feature)))
+                own[changed] = self._nearly(feature, constants, np.array(changed))
+            yield feature, self._judged(feature, [self._near().all_of(own, feature, constants)])
 
     def _checked_all(self, features: NDArray[Any]) -> Floats | None:
         """None where one cannot be compared: those before it are answered, one by one."""
@@ -101,10 +107,10 @@ class WeighingRegister(AdditiveRegister):
             self._shortlist, self._changed = self._new_shortlist(), set()
         return self._shortlist
 
-    def _judged(self, feature: Floats, reached: Reached | None, without: str | None = None) -> Look:
-        look = None if reached is None else self._look_near(feature, reached)
-        if look is None:  # nothing less than all distances can tell
-            look = super()._look(feature, without)
+    def _judged(self, feature: Floats, tries: Iterable[Reached | None], without: str | None = None) -> Look:
+        """By the first rough distances that can tell; else nothing less than all exact ones do."""
+        looks = (self._look_near(feature, reached) for reached in tries if reached is not None)
+        look = next((look for look in looks if look is not None), None) or super()._look(feature, without)
         matters = look.second_distance <= min(look.distance, self.radius) + self._reach
         return look if matters else look._replace(second=-1, second_distance=inf)
 
