@@ -19,6 +19,7 @@ from firstsight.cli.doctor import doctor
 from firstsight.cli.encode import encode
 from firstsight.cli.evaluate import evaluate
 from firstsight.cli.explain import explain
+from firstsight.cli.export_model import export
 from firstsight.cli.fit import fit
 from firstsight.cli.gallery import gallery
 from firstsight.cli.methods import methods
@@ -67,6 +68,7 @@ for command in (
     gallery,
     evaluate,
     pack,
+    export,
     benchmark,
     reproduce,
     methods,

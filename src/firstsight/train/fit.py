@@ -9,21 +9,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from firstsight.core.errors import DataError, ModelError, SettingsError
 from firstsight.core.files import digest
-from firstsight.core.protocols import Progress, Silent, SupportFeatures
+from firstsight.core.protocols import Features, Progress, Silent, SupportFeatures
 from firstsight.core.settings import ImageSettings, Settings
 from firstsight.core.threads import one_thread
 from firstsight.data.folder import LabelledImages, check_support
+from firstsight.data.images import crop
 from firstsight.data.source import read_images
+from firstsight.encode.conversion import for_device
 from firstsight.encode.devices import pick_device
 from firstsight.encode.encoder import TorchEncoder
 from firstsight.methods.firstsight.crossfit import FEWEST
 from firstsight.methods.settings import settings_to_fit
 from firstsight.model.assemble import assemble
+from firstsight.model.encoder_files import AnyEncoder
 from firstsight.model.examples import Examples, choose
 from firstsight.model.folder import is_model, load_model, save_model, settings_of
 from firstsight.model.model import Model
@@ -33,7 +37,7 @@ from firstsight.train.features import fit_decision
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache
 from firstsight.train.repair import repair
-from firstsight.train.support import Stems, Support
+from firstsight.train.support import STORED, Stems, Support
 
 TRAINING_COST = (
     1.5  # of a view, in encodings of an image: backwards takes twice as long as forwards, and one looks twice
@@ -86,8 +90,10 @@ def fit(
     _check_place(out, Path(folder), checkpoint, resume)
     with checkpoint.held():
         encoder = untrained(chosen, data, device)
+        graph = None if encoder.learner.learns else for_device(encoder, device)
         support = Support(data.labels, PixelCache(data.images, encoder.preprocess, progress), encoder, progress)
-        model = _train(chosen, data, support, checkpoint, progress)
+        model = _train(chosen, data, support, checkpoint, progress, graph)
+        model.encoder = graph if model.encoder is encoder and graph else for_device(model.torch_encoder, device)
         model.report["lines"] += warnings
         if thumbnails and model.examples is not None:
             model.examples = model.examples.with_pictures(support.pixels.__getitem__)
@@ -116,9 +122,17 @@ def fit_images(
 
 
 def _train(
-    settings: ImageSettings, data: LabelledImages, support: Support, checkpoint: Checkpoint, progress: Progress
+    settings: ImageSettings,
+    data: LabelledImages,
+    support: Support,
+    checkpoint: Checkpoint,
+    progress: Progress,
+    graph: AnyEncoder | None = None,
 ) -> Model:
-    """Train the encoder, encode the support set, fit the decision on it, and say how it came out."""
+    """Train the encoder, encode the support set, fit the decision on it, and say how it came out.
+
+    `graph` is the encoder as it will answer, where nothing trains it.
+    """
     began, encoder = time.monotonic(), support.encoder
     if encoder.learner.learns:
         with progress.task("training", support.settings.epochs) as advance:
@@ -129,7 +143,7 @@ def _train(
 
             train(encoder.learner, support, checkpoint, on_epoch)
     started = time.monotonic()
-    found, shown = support_features(support, data.categories, progress)
+    found, shown = support_features(support, data.categories, progress, graph)
     given = torch.from_numpy(found.features).to(encoder.device)
     if repaired := repair(encoder.learner, support, given, progress):
         found, shown = support_features(support, data.categories, progress)
@@ -172,9 +186,12 @@ def _adapted(
 
 @torch.no_grad()
 def support_features(
-    support: Support, names: Sequence[str], progress: Progress
+    support: Support, names: Sequence[str], progress: Progress, graph: AnyEncoder | None = None
 ) -> tuple[SupportFeatures, Tensor | None]:
     """What the encoder makes of every support image, and what of it explains its answers, if that is something else."""
+    if graph is not None:
+        labels, made = support.labels.cpu().numpy(), _by_graph(graph, support.pixels, progress)
+        return SupportFeatures(made, labels, tuple(names), progress=progress), None
     encoder = support.encoder
     learner = encoder.learner.eval()
     features, shown = [], []
@@ -196,11 +213,23 @@ def support_features(
     return found, torch.cat(shown) if shown else None
 
 
+def _by_graph(graph: AnyEncoder, pixels: PixelCache, progress: Progress) -> Features:
+    """The features of central crops, as they will be made when the model answers."""
+    size, parts = graph.preprocess.crop, list[Features]()
+    with progress.task("encoding", len(pixels)) as advance:
+        for first in range(0, len(pixels), STORED):
+            some = [crop(pixels[i], size) for i in range(first, min(first + STORED, len(pixels)))]
+            parts.append(graph.encode(some))
+            for _ in some:
+                advance()
+    return np.concatenate(parts)
+
+
 @torch.no_grad()
 @one_thread()
 def _examples(model: Model, support: SupportFeatures, shown: Tensor | None) -> Examples:
     """The support images that stand for what was learned: by the learner's measure, or by the decision's."""
-    learner, each = model.image_encoder.learner, model.settings.prototypes
+    learner, each = model.torch_encoder.learner, model.settings.prototypes
     if shown is None:
         return choose(support.features, support.labels, len(support.names), model.decision.similarity, each, None)
 
