@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+from firstsight.core.packages import has
 from firstsight.core.threads import cores
 from firstsight.data.synthetic import known_and_new, species, write_folder
 from firstsight.encode import runtimes
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
 hypothesis_settings.register_profile("firstsight", deadline=None, max_examples=60, derandomize=True)
 hypothesis_settings.load_profile("firstsight")
 
-# torch encodes in the tests: making a graph takes longer than a tiny model saves. `openvino` is for those that want one.
-_has = runtimes.has
-runtimes.has = lambda package: package != "openvino" and _has(package)
+# Torch encodes in the tests: making a graph takes longer than a tiny model saves. `openvino` is for those that want it.
+vars(runtimes)["has"] = lambda package: package != "openvino" and has(package)
 
 TINY = "test_vit"  # timm's own test model: a ViT of a few thousand weights
 WORKERS = 8  # at most: each loads torch for itself
@@ -71,7 +71,7 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 def openvino(monkeypatch: pytest.MonkeyPatch) -> None:
     """A CPU encodes by OpenVINO, as it does outside of the tests."""
     pytest.importorskip("openvino")
-    monkeypatch.setattr(runtimes, "has", _has)
+    monkeypatch.setattr(runtimes, "has", has)
 
 
 @pytest.fixture(scope="session")

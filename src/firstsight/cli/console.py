@@ -32,7 +32,13 @@ Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print the settings in force, and the trace of a fault.")
 ]
 Device = Annotated[
-    str, typer.Option("--device", envvar="FIRSTSIGHT_DEVICE", help="auto, cpu, cuda, cuda:N or mps.", show_default=True)
+    str,
+    typer.Option(
+        "--device",
+        envvar="FIRSTSIGHT_DEVICE",
+        help="auto, cpu, cuda, cuda:N or mps; torch, openvino or onnxruntime: a CPU by that.",
+        show_default=True,
+    ),
 ]
 Wait = Annotated[
     float, typer.Option(help="Seconds to wait for another writer of the register to end.", min=0, callback=a_number)

@@ -8,18 +8,39 @@ from importlib.metadata import PackageNotFoundError, version
 from firstsight._version import __version__
 from firstsight.cli.console import out
 
-PACKAGES = ("torch", "torchvision", "timm", "numpy", "scipy", "pillow", "safetensors", "typer", "rich")
+PACKAGES = (
+    *(
+        "torch",
+        "torchvision",
+        "timm",
+        "openvino",
+        "onnxruntime",
+        "numpy",
+        "scipy",
+        "pillow",
+        "safetensors",
+        "typer",
+        "rich",
+    ),
+)
 
 
 def doctor() -> None:
     """Print versions, devices, and which backbones' weights are at hand."""
-    import torch
-
+    from firstsight.core.packages import has
     from firstsight.core.threads import computing_threads
-    from firstsight.encode.backbones import SHORTCUTS
+    from firstsight.encode.runtimes import runtime
 
     out.print(f"firstsight {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}")
     out.print(", ".join(f"{package} {_installed(package)}" for package in PACKAGES))
+    out.print(f"a CPU encodes by {runtime('cpu', None)}")
+    if not has("torch"):
+        out.print(f"devices: cpu ({computing_threads()} threads); exported models only, since there is no torch")
+        return
+    import torch
+
+    from firstsight.encode.backbones import SHORTCUTS
+
     cuda = (
         [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
     )

@@ -47,7 +47,7 @@ def fit(
     """
     configure(quiet, verbose)
     settings = resolve(given, preset, config, trust=trust)
-    from firstsight.train.fit import fit as train
+    from firstsight.train.fitting import fit as train
 
     if verbose:
         for name, value in settings.as_dict().items():

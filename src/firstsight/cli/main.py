@@ -28,6 +28,7 @@ from firstsight.cli.pack import pack
 from firstsight.cli.reproduce import reproduce
 from firstsight.cli.serve import serve
 from firstsight.core.errors import DiskError, FirstsightError
+from firstsight.core.packages import missing
 
 INTERRUPTED = 130
 
@@ -94,6 +95,9 @@ def run() -> None:
     except Exception as error:
         if shown.verbose:
             raise
+        if isinstance(error, ModuleNotFoundError) and (told := missing(error)):
+            complain(told)
+            sys.exit(told.exit_code)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             _leave_stdout()
             complain(DiskError("answers could not be written: no space left"))

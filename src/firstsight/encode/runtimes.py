@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
 from firstsight.core.errors import DeviceError
+from firstsight.core.packages import has
 from firstsight.encode.graph import Engine, Graph, Runs
 
 Runtime: TypeAlias = Literal["torch", "openvino", "onnxruntime"]
@@ -18,11 +18,6 @@ EXTRA = {
 }
 
 DRIVERS = ("libcuda.so.1", "nvcuda.dll", "libamdhip64.so")  # of GPUs that torch may know
-
-
-def has(package: str) -> bool:
-    """Whether it can be imported; it is not."""
-    return find_spec(package) is not None
 
 
 def runtime(device: str, graph: Graph | None, torch: bool = True) -> Runtime:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firstsight.core.errors import ModelError
+from firstsight.core.packages import has
 from firstsight.data.images import Preprocess
 from firstsight.encode.graph import PRECISIONS, Graph
 from firstsight.encode.graph_encoder import GraphEncoder
-from firstsight.encode.runtimes import has, runtime
+from firstsight.encode.runtimes import runtime
 
 if TYPE_CHECKING:
     from firstsight.encode.encoder import TorchEncoder

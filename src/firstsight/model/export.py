@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from firstsight.core.errors import BadImages, ImageError, ModelError, SettingsError
+from firstsight.core.packages import need
 from firstsight.data.ahead import ahead, or_error
 from firstsight.data.images import ImageLike, Pixels
 from firstsight.encode.graph import PRECISIONS, Graph, Precision
 from firstsight.encode.graph_encoder import GraphEncoder
-from firstsight.encode.runtimes import EXTRA, has
 from firstsight.model.folder import save_model
 from firstsight.model.model import Model
 
@@ -42,9 +42,7 @@ def export_model(
         raise SettingsError(f"precision is {precision!r}; allowed: {', '.join(PRECISIONS)}")
     if out.exists():
         raise ModelError(f"{out} exists already", "choose another name with --out, or remove it first")
-    for package in ("torch", "openvino", "onnx"):
-        if not has(package):
-            raise ModelError(f"an export is made with {package}, which is not installed", _remedy(package))
+    need("an export", "torch", "openvino", "onnx")
     encoder = model.torch_encoder
     from firstsight.encode.backbones import is_transformer, whole_model
     from firstsight.encode.conversion import apart, as_onnx, converted
@@ -84,7 +82,3 @@ def _some(model: Model, support: Sequence[ImageLike]) -> list[Pixels]:
     if bad := [each for each in found if isinstance(each, ImageError)]:
         raise BadImages(bad)
     return [each for each in found if not isinstance(each, ImageError)]
-
-
-def _remedy(package: str) -> str:
-    return EXTRA["torch"] if package == "torch" else "pip install 'firstsight[export]'"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import DataError, ModelError
+from firstsight.core.packages import need
 from firstsight.core.protocols import Progress, Silent, SupportFeatures
 from firstsight.core.settings import Settings
 from firstsight.core.threads import one_thread
@@ -39,6 +40,7 @@ def fit_features(
     ['ant', 'bee']
     """
     settings = settings_to_fit(settings, changes)
+    need("fitting", "scipy", "sklearn")
     decision = decision_of(settings.method)
     if decision.settings_type is not type(settings):
         raise ModelError(

@@ -1,4 +1,4 @@
-"""`fit`: from labelled images to a fitted model with a report of how it came out. (`features` has that of features.)"""
+"""From labelled images to a fitted model by torch, with a report of how it came out. (`fitting` has `fit`.)"""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from firstsight.core.errors import DataError, ModelError, SettingsError
+from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.files import digest
 from firstsight.core.protocols import Features, Progress, Silent, SupportFeatures
-from firstsight.core.settings import ImageSettings, Settings
+from firstsight.core.settings import ImageSettings
 from firstsight.core.threads import one_thread
 from firstsight.data.folder import LabelledImages, check_support
 from firstsight.data.images import crop
@@ -25,7 +25,6 @@ from firstsight.encode.conversion import for_device
 from firstsight.encode.devices import pick_device
 from firstsight.encode.encoder import TorchEncoder
 from firstsight.methods.firstsight.crossfit import FEWEST
-from firstsight.methods.settings import settings_to_fit
 from firstsight.model.assemble import assemble
 from firstsight.model.encoder_files import AnyEncoder
 from firstsight.model.examples import Examples, choose
@@ -34,6 +33,7 @@ from firstsight.model.model import Model
 from firstsight.train.adapt import STRENGTHS, Adaptation, adapt, views_to_train
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.features import fit_decision
+from firstsight.train.fitting import check_place
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache
 from firstsight.train.repair import repair
@@ -44,41 +44,17 @@ TRAINING_COST = (
 )
 
 
-def fit(
-    folder: Path | str,
-    out: Path | str | None = None,
-    settings: Settings | None = None,
-    *,
-    device: str = "auto",
-    resume: bool = False,
-    checkpoint_every: float = 30.0,
-    thumbnails: bool = True,
-    progress: Progress | None = None,
-    **changes: Any,
+def fit_folder(
+    folder: Path,
+    out: Path | None,
+    chosen: ImageSettings,
+    device: str,
+    resume: bool,
+    checkpoint_every: float,
+    thumbnails: bool,
+    progress: Progress | None,
 ) -> Model:
-    """Train on FOLDER/<category>/<image>, or on a pack; save to `out` where one is named.
-
-    `changes` are settings by name on top of `settings`. A run that was killed goes on with `resume`; on a CPU it
-    ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds. With `thumbnails`, small
-    copies of some support images are kept with the model, for explaining its answers.
-
-    >>> import timm
-    >>> from safetensors.torch import save_file
-    >>> from firstsight.data.synthetic import species, write_folder
-    >>> here = getfixture("tmp_path")
-    >>> drawn = write_folder(here / "moths", species(3), range(2), size=64)
-    >>> save_file(timm.create_model("test_resnet").state_dict(), here / "weights.safetensors")
-    >>> own = {"backbone": "test_resnet", "weights": str(here / "weights.safetensors"), "image_size": 64}
-    >>> model = fit(here / "moths", here / "moths.model", device="cpu", **own)
-    >>> len(model.names), sorted(path.name for path in (here / "moths.model").glob("*.safetensors"))
-    (3, ['decision.safetensors', 'encoder.safetensors', 'examples.safetensors'])
-    """
-    if not isinstance(folder, (str, Path)):
-        raise DataError(
-            f"fit takes a folder, not a {type(folder).__name__}", "features are fitted by fit_features(X, y)"
-        )
-    chosen = _of_images(settings_to_fit(settings, changes))
-    out = Path(out).absolute() if out is not None else None
+    """What `train.fitting.fit` says, where torch makes the encoder."""
     progress = progress or Silent()
     data = read_images(folder)
     warnings = check_support(data, folder)
@@ -87,7 +63,7 @@ def fit(
     checkpoint = Checkpoint(out and out.with_name(out.name + ".training"), _run(chosen, data), checkpoint_every)
     if out is not None and resume and is_model(out):
         return _finished(out, device, chosen, data, checkpoint)
-    _check_place(out, Path(folder), checkpoint, resume)
+    _check_place(out, folder, checkpoint, resume)
     with checkpoint.held():
         encoder = untrained(chosen, data, device)
         graph = None if encoder.learner.learns else for_device(encoder, device)
@@ -256,16 +232,6 @@ def untrained(settings: ImageSettings, data: LabelledImages, device: str) -> Tor
     return encoder
 
 
-def _of_images(settings: Settings) -> ImageSettings:
-    """The settings, if they say how to look at images; a method of one's own need not have such."""
-    if not isinstance(settings, ImageSettings):
-        raise SettingsError(
-            f"{settings.method} has no settings for images, such as a backbone",
-            "fit it on features with fit_features, or let its settings extend ImageSettings",
-        )
-    return settings
-
-
 def _run(settings: ImageSettings, data: LabelledImages) -> dict[str, Any]:
     """What makes two runs the same run: the settings, the weights' content, the images' places and sizes."""
     listing = hashlib.sha256()
@@ -293,13 +259,8 @@ def _finished(out: Path, device: str, settings: ImageSettings, data: LabelledIma
 
 
 def _check_place(out: Path | None, folder: Path, checkpoint: Checkpoint, resume: bool) -> None:
-    if out is None:
-        return
-    if out.is_relative_to(folder.absolute()):
-        raise SettingsError(f"{out} is inside the support set {folder}", "choose a place outside it with --out")
-    if out.exists():
-        raise ModelError(f"{out} exists already", "choose another name with --out, or remove it first")
-    if checkpoint.exists and not resume:
+    check_place(out, folder)
+    if out is not None and checkpoint.exists and not resume:
         raise ModelError(
             f"{out} was begun and not finished", f"go on with --resume, or start anew after deleting {out}.training"
         )
