@@ -56,7 +56,7 @@ def the_model(options: argparse.Namespace, exact: bool) -> Model:
     if options.model is not None:
         return load_model(options.model, options.device, exact)
     model = model_of(options.backbone, options.device, blank=options.backbone != "efficientnet-lite2")
-    model.image_encoder.exact = exact
+    model.torch_encoder.exact = exact
     return model
 
 
@@ -70,7 +70,7 @@ def throughput(model: Model, exact: Model, paths: list[Path], seconds: float, fi
         return sum(1 for _ in Discoverer(with_model).discover_many(paths))
 
     def encoding() -> int:
-        model.image_encoder.features(pixels)
+        model.torch_encoder.features(pixels)
         return len(pixels)
 
     rates = {
@@ -80,12 +80,12 @@ def throughput(model: Model, exact: Model, paths: list[Path], seconds: float, fi
         "limit: decoding alone": decoding_alone(model, paths, seconds),
         "limit: encoding alone": rate(encoding, seconds),
     }
-    if model.image_encoder.device.type == "cuda":
+    if model.torch_encoder.device.type == "cuda":
         rates["limit: encoding alone, compiled"] = compiled_alone(model, pixels, seconds)
     figures["images_a_second"] = rates
     base = rates["the plain loop"]
     rows = [[name, f"{value:,.0f}", f"{value / base:.1f} x"] for name, value in rates.items()]
-    title = f"{model.settings.backbone}, {model.image_encoder.device}, {model.image_encoder.precision}"
+    title = f"{model.settings.backbone}, {model.torch_encoder.device}, {model.torch_encoder.precision}"
     show(title, ("what", "images/s", "ratio"), rows)
 
 
@@ -94,7 +94,7 @@ def decoding_alone(model: Model, paths: list[Path], seconds: float) -> float:
     cores = os.cpu_count() or 1
     helpers = [Helper() for _ in range(cores)]
     shares = [paths[core::cores][:64] for core in range(cores)]
-    function = partial(resized, preprocess=model.image_encoder.preprocess)
+    function = partial(resized, preprocess=model.torch_encoder.preprocess)
     with ThreadPoolExecutor(cores) as pool:
 
         def work() -> int:
@@ -109,7 +109,7 @@ def decoding_alone(model: Model, paths: list[Path], seconds: float) -> float:
 
 def compiled_alone(model: Model, pixels: np.ndarray[Any, Any], seconds: float) -> float:
     """The whole encoder compiled, bf16, on a batch that is on the device already."""
-    encoder = model.image_encoder
+    encoder = model.torch_encoder
     batch = torch.from_numpy(pixels[: encoder.batch]).to(encoder.device)
     stem, learner = encoder.ready_stem, encoder._ready
     run = torch.compile(lambda crops: learner.features(stem(crops)), dynamic=False)
@@ -125,7 +125,7 @@ def compiled_alone(model: Model, pixels: np.ndarray[Any, Any], seconds: float) -
 
 
 def plain_loop(model: Model, paths: list[Path]) -> int:
-    encoder, p = model.image_encoder, model.image_encoder.preprocess
+    encoder, p = model.torch_encoder, model.torch_encoder.preprocess
     transform = v2.Compose(
         [
             v2.Resize(p.resize, v2.InterpolationMode.BICUBIC),

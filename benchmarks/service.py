@@ -57,14 +57,14 @@ def main() -> None:
         for number in range(options.rounds):
             alone = encoding_alone(model, pixels) | discovered(model, paths, Path(name) / f"{number} without.db")
             rounds.append(alone | served(model, Path(name), number, options.clients))
-    report(rounds, options.images, options.clients, f"{options.backbone}, {model.image_encoder.device}")
+    report(rounds, options.images, options.clients, f"{options.backbone}, {model.torch_encoder.device}")
     keep(options.json, options.device, {"backbone": options.backbone, "clients": options.clients, "rounds": rounds})
 
 
 def encoding_alone(model: Model, pixels: np.ndarray[Any, Any]) -> dict[str, float]:
     """Images a second, and milliseconds of the CPU for each."""
     began, worked = time.perf_counter(), time.process_time()
-    model.image_encoder.features(pixels)
+    model.torch_encoder.features(pixels)
     seconds, work = time.perf_counter() - began, time.process_time() - worked
     return {"encoding alone": len(pixels) / seconds, "encoding CPU": work * 1e3 / len(pixels)}
 

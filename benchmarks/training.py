@@ -62,11 +62,11 @@ def measure(options: argparse.Namespace, paths: list[Path], folder: Path) -> dic
     epochs: dict[str, float] = {}
     pixels: PixelCache | None = None
     if options.baseline:
-        encoder = model_of(options.backbone, options.device, blank, CATEGORIES).image_encoder
+        encoder = model_of(options.backbone, options.device, blank, CATEGORIES).torch_encoder
         rates["the released loop's structure"] = timed(lambda: run(encoder, paths, labels, 2, os.cpu_count() or 1))
         rates["its work on the device alone"] = timed(lambda: gpu_work_alone(encoder, 2 * options.epochs))
     for views, what in ((0, "fresh crops"), (options.views, f"{options.views} stored views")):
-        encoder = model_of(options.backbone, options.device, blank, CATEGORIES, cache_trunk=views).image_encoder
+        encoder = model_of(options.backbone, options.device, blank, CATEGORIES, cache_trunk=views).torch_encoder
         pixels = pixels or PixelCache(paths, encoder.preprocess, Silent())
         support = Support(labels, pixels, encoder, Silent())
         ours, alone = loop(encoder, support, options.epochs)

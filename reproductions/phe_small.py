@@ -49,7 +49,7 @@ def tried(taught: LabelledImages, arriving: LabelledImages, form: str, device: s
     batches.LEAST, repair = FORMS[form]
     chosen = settings("phe", backbone="efficientnet-lite2", repair=repair, **more)
     model = fit_images(taught, chosen, device, Silent())
-    encoder, register = model.image_encoder, model.decision.register()
+    encoder, register = model.torch_encoder, model.decision.register()
     pixels = PixelCache(arriving.images, encoder.preprocess, Silent())
     features = np.concatenate([encoder.encode(crops) for crops in crops_of(pixels, encoder.device)])
     answers = [register.match(each).category for each in model.decision.transform(features)]

@@ -171,7 +171,7 @@ def compare(task: Task, data: str, name: str, chosen: Any, out: Path) -> None:
     _say(data, name, "own rule", asdict(result.headline), trained)
     labels = np.asarray(task.support.labels)
     about = {"data": data, "features": name, "seed": chosen.seed, "training": round(trained, 1)}
-    encoder = backbone_of(model.image_encoder)
+    encoder = backbone_of(model.torch_encoder)
     found = SupportFeatures(encoded(encoder, task.pixels), labels, tuple(task.support.categories))
     stream = encoded(encoder, task.stream)
     lines = []
@@ -182,7 +182,7 @@ def compare(task: Task, data: str, name: str, chosen: Any, out: Path) -> None:
             lines.append(decided(task, other, unit(stream), **about, rule=rule))
     else:
         taught = halves(labels, chosen.seed)
-        held = [backbone_of(trained_on(task, chosen, own, model.image_encoder.device)) for own in taught]
+        held = [backbone_of(trained_on(task, chosen, own, model.torch_encoder.device)) for own in taught]
         held_out = tuple(HeldOut(encoded(each, task.pixels), own) for each, own in zip(held, taught, strict=True))
         ours = decision_of("firstsight").fit(
             replace(found, held_out=held_out), settings("firstsight", seed=chosen.seed)

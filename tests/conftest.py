@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+from firstsight.core.packages import has
 from firstsight.core.threads import cores
 from firstsight.data.synthetic import known_and_new, species, write_folder
+from firstsight.encode import runtimes
 from programs import left_out
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 hypothesis_settings.register_profile("firstsight", deadline=None, max_examples=60, derandomize=True)
 hypothesis_settings.load_profile("firstsight")
+
+# Torch encodes in the tests: making a graph takes longer than a tiny model saves. `openvino` is for those that want it.
+vars(runtimes)["has"] = lambda package: package != "openvino" and has(package)
 
 TINY = "test_vit"  # timm's own test model: a ViT of a few thousand weights
 WORKERS = 8  # at most: each loads torch for itself
@@ -60,6 +65,13 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith("FIRSTSIGHT_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("PYTHONSAFEPATH", "")  # which the command sets for its process, and this is the tests' own
+
+
+@pytest.fixture
+def openvino(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A CPU encodes by OpenVINO, as it does outside of the tests."""
+    pytest.importorskip("openvino")
+    monkeypatch.setattr(runtimes, "has", has)
 
 
 @pytest.fixture(scope="session")

@@ -51,7 +51,7 @@ def write_swatches(folder: Path, names: Mapping[str, str], shades: Iterable[int]
 def sure_model(support: Path, settings: dict[str, Any], out: Path) -> Path:
     """A model folder in which every colour has its code."""
     model = firstsight.fit(support, device="cpu", **{**settings, "epochs": 1, "bits": 12})
-    learner = model.image_encoder.learner
+    learner = model.torch_encoder.learner
     assert isinstance(learner, PHE)
     codes = torch.tensor([[2.0 * int(bit) - 1 for bit in code.replace(" ", "")] for _, code in COLOURS.values()])
     with torch.no_grad():
@@ -80,7 +80,7 @@ def new_model(folder: Path) -> Path:
 def _before_the_last_layer(model: Model) -> Tensor:
     """What the hash head makes of each colour, up to its last layer (8, 256)."""
     seen: list[Tensor] = []
-    encoder = model.image_encoder
+    encoder = model.torch_encoder
     hook = encoder.learner.get_submodule("hash_head.last").register_forward_pre_hook(
         lambda _, given: seen.append(given[0])
     )

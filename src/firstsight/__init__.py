@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from firstsight.register.codes import CodeRegister
     from firstsight.store.store import Store
     from firstsight.train.features import fit_features
-    from firstsight.train.fit import fit
+    from firstsight.train.fitting import fit
 
 # Before torch is loaded: its threads sleep while they wait for each other. Awake, they take the cores from those that
 # have work, and from every other process.
@@ -49,7 +49,7 @@ _HOMES = {
     "Settings": "core.settings",
     "Store": "store.store",
     "explain": "evidence.explain",
-    "fit": "train.fit",
+    "fit": "train.fitting",
     "load": "model.folder:load_model",
     "settings": "methods.settings",
     "fit_features": "train.features",

@@ -128,7 +128,7 @@ def test_an_image_a_person_placed_is_said_to_be(tmp_path: Path) -> None:
 def test_registers_of_another_model_and_bad_images_are_refused(tmp_path: Path) -> None:
     model, other = colour_model(), colour_model()
     with torch.no_grad():
-        other.image_encoder.learner.get_parameter("points")[0, 0] = 0.5
+        other.torch_encoder.learner.get_parameter("points")[0, 0] = 0.5
     with firstsight.Discoverer(model, store=tmp_path / "r.db") as discoverer:
         discoverer.discover_one(painted(RED))
     with Store.open(tmp_path / "r.db", write=False) as store, pytest.raises(StoreError, match="another model"):

@@ -142,7 +142,7 @@ def test_a_frozen_backbone_is_left_as_it_is(name: str, moths: Path, tiny: dict[s
         firstsight.fit(moths / "support", device="cpu", **tiny_for(name, tiny, train_stages=0, epochs=epochs))
         for epochs in (1, 2)
     )
-    assert not any(p.requires_grad for p in first.image_encoder.learner.tail.parameters())
+    assert not any(p.requires_grad for p in first.torch_encoder.learner.tail.parameters())
     assert isinstance(first.image_encoder.learner, learner)
     assert isinstance(first.decision, decision)
     pixels = [first.prepare(path) for path in sorted((moths / "stream").rglob("*.jpg"))[:4]]

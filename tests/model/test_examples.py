@@ -37,7 +37,7 @@ def test_a_prototype_is_shown_by_the_support_image_most_like_it() -> None:
     prototypes = Points(model).points
 
     def likeness(images: Features, points: Features) -> NDArray[np.float32]:
-        alike = model.image_encoder.learner.similarity(torch.from_numpy(images), torch.from_numpy(points))
+        alike = model.torch_encoder.learner.similarity(torch.from_numpy(images), torch.from_numpy(points))
         return np.asarray(alike.detach().numpy())
 
     found = choose(shown, np.array([0, 0, 1]), 2, likeness, 3, prototypes)
@@ -177,7 +177,7 @@ def test_explaining_changes_neither_the_model_nor_its_answers(model_folder: Path
     before = model.encode(pixels)
     firstsight.explain(model, pixels[0])
     assert np.array_equal(model.encode(pixels), before)
-    assert all(parameter.grad is None for parameter in model.image_encoder.learner.parameters())
+    assert all(parameter.grad is None for parameter in model.torch_encoder.learner.parameters())
     save_model(model, tmp_path / "again")
     for name in ("encoder.safetensors", "decision.safetensors"):
         assert (tmp_path / "again" / name).read_bytes() == (model_folder / name).read_bytes()

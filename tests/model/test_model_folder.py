@@ -202,7 +202,7 @@ def test_examples_that_do_not_fit_are_refused(copy: Path, name: str, change: Any
 
 def test_weights_that_are_no_numbers_are_refused(model_folder: Path, tmp_path: Path) -> None:
     model = firstsight.load(model_folder, device="cpu")
-    next(model.image_encoder.trunk.parameters()).data.fill_(float("inf"))
+    next(model.torch_encoder.trunk.parameters()).data.fill_(float("inf"))
     save_model(model, tmp_path / "m")
     with pytest.raises(ModelError, match=r"encoder\.safetensors: .* holds values that are not numbers"):
         firstsight.load(tmp_path / "m", device="cpu")
@@ -210,7 +210,7 @@ def test_weights_that_are_no_numbers_are_refused(model_folder: Path, tmp_path: P
 
 def test_features_that_are_no_numbers_are_an_error(model_folder: Path, moths: Path) -> None:
     model = firstsight.load(model_folder, device="cpu")
-    for parameter in model.image_encoder.learner.parameters():
+    for parameter in model.torch_encoder.learner.parameters():
         parameter.data.fill_(float("nan"))
     with pytest.raises(ModelError, match="makes values that are not numbers"):
         model.encode([model.prepare(min((moths / "stream").rglob("*.jpg")))])

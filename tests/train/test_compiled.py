@@ -25,5 +25,5 @@ def test_any_number_of_images_goes_through_in_one_size() -> None:
 
 
 def test_nothing_is_compiled_on_a_cpu(model_folder: Path) -> None:
-    encoder = firstsight.load(model_folder, device="cpu").image_encoder
+    encoder = firstsight.load(model_folder, device="cpu").torch_encoder
     assert fastest_stem(encoder, PAYS, Silent()) == encoder.stem

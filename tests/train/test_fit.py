@@ -230,7 +230,7 @@ def test_centres_closer_than_asked_are_said_so(third: str, below: int) -> None:
 
 def test_batches_of_one_image_train(moths: Path, tiny: Tiny) -> None:
     model = firstsight.fit(moths / "support", device="cpu", **{**tiny, "epochs": 1, "batch_size": 1})
-    assert all(p.isfinite().all() for p in model.image_encoder.learner.parameters())
+    assert all(p.isfinite().all() for p in model.torch_encoder.learner.parameters())
 
 
 def test_expected_categories_default_to_twice_the_known(moths: Path, tiny: Tiny) -> None:

@@ -28,7 +28,8 @@ from firstsight.methods.adaptation import RECIPE, Adapting
 from firstsight.methods.catalogue import METHODS, parts_of
 from firstsight.methods.settings import settings as settings_of
 from firstsight.train import adapt
-from firstsight.train.fit import fit, untrained
+from firstsight.train.fit import untrained
+from firstsight.train.fitting import fit
 from firstsight.train.optim import make_optimiser
 from firstsight.train.pixels import PixelCache, pixels_of
 from firstsight.train.processes import group, joined

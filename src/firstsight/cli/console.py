@@ -39,7 +39,7 @@ Device = Annotated[
     typer.Option(
         "--device",
         envvar="FIRSTSIGHT_DEVICE",
-        help="auto, cpu, cuda, cuda:N or mps.",
+        help="auto, cpu, cuda, cuda:N or mps; torch, openvino or onnxruntime: a CPU by that.",
         show_default=True,
         autocompletion=completion.devices,
     ),

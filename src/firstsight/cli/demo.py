@@ -81,7 +81,7 @@ def run_demo(folder: Path, device: str, show: bool = True) -> Evaluation:
     from firstsight.cli.fit import describe
     from firstsight.evaluate.stream import score
     from firstsight.pages.report import report_page
-    from firstsight.train.fit import fit
+    from firstsight.train.fitting import fit
 
     model = fit(folder / "support", folder / "model", device=device, progress=Bars(), **SETTINGS)
     describe(model, folder / "model")

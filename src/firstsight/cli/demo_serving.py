@@ -47,7 +47,7 @@ def serve_demo(folder: Path, port: int, device: str) -> None:
 def _make(folder: Path, device: str) -> None:
     from firstsight.cli.demo import SETTINGS, draw
     from firstsight.cli.fit import describe
-    from firstsight.train.fit import fit
+    from firstsight.train.fitting import fit
 
     draw(folder)
     describe(fit(folder / "support", folder / "model", device=device, progress=Bars(), **SETTINGS), folder / "model")

@@ -9,7 +9,21 @@ from firstsight._version import __version__
 from firstsight.cli.console import Json, out, print_json
 from firstsight.cli.versions import installed
 
-PACKAGES = ("torch", "torchvision", "timm", "numpy", "scipy", "pillow", "safetensors", "typer", "rich")
+PACKAGES = (
+    *(
+        "torch",
+        "torchvision",
+        "timm",
+        "openvino",
+        "onnxruntime",
+        "numpy",
+        "scipy",
+        "pillow",
+        "safetensors",
+        "typer",
+        "rich",
+    ),
+)
 
 
 def doctor(as_json: Json = False) -> None:
@@ -20,6 +34,10 @@ def doctor(as_json: Json = False) -> None:
     devices = found["devices"]
     out.print(f"firstsight {__version__}, Python {found['python']}, {found['platform']}")
     out.print(", ".join(f"{package} {there or 'missing'}" for package, there in found["packages"].items()))
+    out.print(f"a CPU encodes by {found['runtime']}")
+    if not found["packages"]["torch"]:
+        out.print(f"devices: cpu ({devices['cpu_threads']} threads); exported models only, since there is no torch")
+        return None
     cuda, mps = ", ".join(devices["cuda"]) or "none", "yes" if devices["mps"] else "no"
     out.print(f"devices: cpu ({devices['cpu_threads']} threads); CUDA: {cuda}; MPS: {mps}")
     out.print("backbones:")
@@ -32,27 +50,34 @@ def doctor(as_json: Json = False) -> None:
 
 def _found() -> dict[str, Any]:
     """Everything there is to say, by name."""
-    import torch
-
     from firstsight.core.threads import computing_threads
-    from firstsight.encode.backbones import SHORTCUTS
+    from firstsight.encode.runtimes import runtime
 
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return {
+    found: dict[str, Any] = {
         "firstsight": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(terse=True),
         "packages": {package: installed(package) for package in PACKAGES},
-        "devices": {
-            "cpu_threads": computing_threads(),
-            "cuda": [torch.cuda.get_device_name(i) for i in range(count)],
-            "mps": torch.backends.mps.is_available(),
-        },
-        "backbones": [
-            {"name": name, "weights": _weights(name), "about": shortcut.about, "licence": shortcut.licence}
-            for name, shortcut in SHORTCUTS.items()
-        ],
+        "runtime": runtime("cpu", None),
+        "devices": {"cpu_threads": computing_threads(), "cuda": [], "mps": False},
+        "backbones": [],
     }
+    return found | _by_torch(found["devices"]) if found["packages"]["torch"] else found
+
+
+def _by_torch(devices: dict[str, Any]) -> dict[str, Any]:
+    """What only torch can tell: its devices, and the backbones that can be had."""
+    import torch
+
+    from firstsight.encode.backbones import SHORTCUTS
+
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    own = {"cuda": [torch.cuda.get_device_name(i) for i in range(count)], "mps": torch.backends.mps.is_available()}
+    backbones = [
+        {"name": name, "weights": _weights(name), "about": shortcut.about, "licence": shortcut.licence}
+        for name, shortcut in SHORTCUTS.items()
+    ]
+    return {"devices": devices | own, "backbones": backbones}
 
 
 def _weights(name: str) -> str:

@@ -14,6 +14,7 @@ from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure
 from firstsight.cli.options import MatchRule, ModelName, Radius, Trust, check_rule
 from firstsight.cli.pages import check_new
 from firstsight.core.files import write_file
+from firstsight.core.packages import need
 
 if TYPE_CHECKING:
     from firstsight.evaluate.stream import Evaluation
@@ -45,6 +46,7 @@ def evaluate(
     Folders named like a known category count as Old, all others as New.
     """
     configure(quiet, verbose)
+    need("evaluating", "scipy", "sklearn")  # before the work of encoding
     check_new(page, (".html",))
     from firstsight.data.feature_files import is_feature_file, read_features
     from firstsight.data.source import read_images

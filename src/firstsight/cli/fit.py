@@ -70,7 +70,7 @@ def fit(
         refuse_image_settings(folder, given)
         fit_file(folder, out, settings)
         return
-    from firstsight.train.fit import fit as train
+    from firstsight.train.fitting import fit as train
 
     model = train(
         folder,

@@ -18,6 +18,7 @@ from firstsight.cli.doctor import doctor
 from firstsight.cli.encode import encode
 from firstsight.cli.evaluate import evaluate
 from firstsight.cli.explain import explain
+from firstsight.cli.export_model import export
 from firstsight.cli.fit import fit
 from firstsight.cli.gallery import gallery
 from firstsight.cli.methods import methods
@@ -29,6 +30,7 @@ from firstsight.cli.serve import serve
 from firstsight.cli.several import check_command, one_voice, speaks
 from firstsight.cli.versions import version_line
 from firstsight.core.errors import DiskError, FirstsightError
+from firstsight.core.packages import missing
 
 INTERRUPTED = 130
 
@@ -71,6 +73,7 @@ for command in (
     evaluate,
     pack,
     push,
+    export,
     benchmark,
     reproduce,
     methods,
@@ -100,6 +103,9 @@ def run() -> None:
             raise
         if not speaks():
             sys.exit(70)
+        if isinstance(error, ModuleNotFoundError) and (told := missing(error)):
+            complain(told)
+            sys.exit(told.exit_code)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             _leave_stdout()
             complain(DiskError("answers could not be written: no space left"))

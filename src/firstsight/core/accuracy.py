@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 Labels: TypeAlias = "Sequence[Hashable] | NDArray[np.generic]"
 
@@ -76,6 +75,8 @@ def placed(truth: Labels, answers: Labels, keep_largest: int | None = None) -> N
     if keep_largest is not None:
         sizes = counts.sum(1)
         counts[np.argsort(-sizes, kind="stable")[keep_largest:]] = 0
+    from scipy.optimize import linear_sum_assignment  # which only scoring needs
+
     rows, columns = linear_sum_assignment(counts, maximize=True)
     category_of = np.full(clusters, -1)
     category_of[rows] = np.where(counts[rows, columns] > 0, columns, -1)

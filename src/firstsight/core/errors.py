@@ -30,6 +30,10 @@ class SettingsError(FirstsightError):
     exit_code = 2
 
 
+class MissingPackage(SettingsError):
+    """What was asked for needs a package that is not installed."""
+
+
 class DataError(FirstsightError):
     """The folder of images cannot serve: missing, empty, one category, unreadable files."""
 

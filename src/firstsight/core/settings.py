@@ -57,7 +57,9 @@ class ImageSettings(Settings):
     """What looks at the images: all that a method has whose backbone stays as it is."""
 
     backbone: str = setting("dino-vitb16", "a shortcut (see `firstsight doctor`) or any timm model name")
-    weights: str | None = setting(None, "local weights of that architecture: .safetensors, .pth or .pt")
+    weights: str | None = setting(
+        None, "local weights of that architecture: .safetensors, .pth or .pt, or an exported model"
+    )
     image_size: int = setting(224, "side of the square crop in pixels; the resize before it is 8/7 of that", 16, 2048)
     prototypes: int = setting(
         10, "prototypes per known category, k; support images that stand for it where none are learned", 1, 1000

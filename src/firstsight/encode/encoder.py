@@ -87,6 +87,20 @@ class TorchEncoder:
         return computing_threads() * self._part if self.device.type == "cpu" else self._part
 
     @property
+    def torch(self) -> TorchEncoder:
+        """Itself; other encoders know the one in torch they were made of."""
+        return self
+
+    @property
+    def device_name(self) -> str:
+        return str(self.device)
+
+    @property
+    def runs_on(self) -> str:
+        """The device to ask for elsewhere to have the same."""
+        return "torch" if self.device.type == "cpu" else self.device.type
+
+    @property
     def precision(self) -> str:
         if self.exact:
             return "fp32, exact"

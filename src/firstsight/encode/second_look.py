@@ -39,10 +39,12 @@ class TwoLooks(nn.Module):
 def enlarged(images: Tensor, places: Tensor) -> Tensor:
     """The square around what stands out, at the size of the whole image; `places` (N, H, W) say how much does where."""
     across, down, half = square(places)
-    map = images.new_zeros(len(images), 2, 3)
-    map[:, 0, 0] = map[:, 1, 1] = half
-    map[:, 0, 2], map[:, 1, 2] = across, down
-    grid = F.affine_grid(map, list(images.shape), align_corners=False)
+    height, width = images.shape[2:]
+    columns, rows = _places(width, places), _places(height, places)
+    # as torch's affine_grid makes it, which no other runtime has
+    x = (across[:, None] + half[:, None] * columns)[:, None, :, None].expand(-1, height, -1, -1)
+    y = (down[:, None] + half[:, None] * rows)[:, :, None, None].expand(-1, -1, width, -1)
+    grid = torch.cat([x, y], dim=-1).to(images.dtype)
     return F.grid_sample(images, grid, mode="bicubic", padding_mode="reflection", align_corners=False)
 
 
@@ -63,7 +65,11 @@ def square(places: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def _spread(weight: Tensor) -> tuple[Tensor, Tensor]:
     """Mean and standard deviation of places from -1 to 1, by their weights (N, places)."""
-    count = weight.shape[1]
-    at = (torch.arange(count, device=weight.device) + 0.5) * 2 / count - 1
+    at = _places(weight.shape[1], weight)
     mean = (weight * at).sum(dim=1)
     return mean, (weight * (at - mean[:, None]).square()).sum(dim=1).sqrt()
+
+
+def _places(count: int, like: Tensor) -> Tensor:
+    """The middles of so many parts of what reaches from -1 to 1."""
+    return (torch.arange(count, device=like.device, dtype=like.dtype) + 0.5) * 2 / count - 1

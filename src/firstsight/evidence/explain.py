@@ -96,7 +96,7 @@ class Subject:
 
     def seen(self, points: Points) -> Look:
         """What of it is compared with what the model was taught, and where the model looked."""
-        if self.pixels is None:
+        if self.pixels is None or points.learner is None:  # a model without torch does not tell where it looked
             return Look(None if points.by_learner else self.encoded)
         from firstsight.evidence.looking import look  # which is torch's
 

@@ -30,16 +30,21 @@ class Watch(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         if func is F.scaled_dot_product_attention and len(args[0]) == 1:  # of the whole image, not of windows
             self.attending = args[0], args[1], (kwargs or {}).get("scale")
-        if func is F.affine_grid:
-            self.closer = args[0]
-        if isinstance(result, Tensor) and self.closer is None and result.ndim == 4 and min(result.shape[2:]) > 1:
+        if func is F.grid_sample:
+            self.closer = args[1]
+        if isinstance(result, Tensor) and self.closer is None and _is_map(result):
             self.map = result
         return result
 
 
+def _is_map(result: Tensor) -> bool:
+    """Whether these are features by place; crops are square, and so are their maps, which other things are not."""
+    return result.ndim == 4 and result.shape[2] == result.shape[3] > 1
+
+
 def look(points: Points, pixels: Pixels) -> Look:
     """Look at one image. Of a CNN it is told where in it that was found which makes it like the points it is like."""
-    encoder, crops = points.model.image_encoder, torch.from_numpy(pixels.copy())[None]
+    encoder, crops = points.model.torch_encoder, torch.from_numpy(pixels.copy())[None]
     with Watch() as watch, torch.enable_grad():
         stem = encoder.stem(crops).detach().requires_grad_()
         learner = encoder.learner.eval()
@@ -64,7 +69,7 @@ def _liking(points: Points, shown: Tensor) -> Tensor | None:
     if not len(points):
         return None
     if points.by_learner:
-        learned = points.model.image_encoder.learner.similarity(shown, torch.from_numpy(points.points).to(shown.device))
+        learned = points.model.torch_encoder.learner.similarity(shown, torch.from_numpy(points.points).to(shown.device))
         return learned.topk(min(TOP, len(points))).values.sum()
     feature, decision = shown[0].detach().cpu().numpy(), points.model.decision
     most = top(decision.similarity(feature[None], points.points))[0]
@@ -72,9 +77,11 @@ def _liking(points: Points, shown: Tensor) -> Tensor | None:
     return (shown[0] * torch.from_numpy(slope).to(shown.device)).sum()
 
 
-def _square(map: Tensor) -> Square:
-    """From the map that enlarged it, of an image from -1 to 1, to parts of the image's side."""
-    half, across, down = (float(map[0, row, column]) for row, column in ((0, 0), (0, 2), (1, 2)))
+def _square(grid: Tensor) -> Square:
+    """From the grid that enlarged it, of an image from -1 to 1, to parts of the image's side."""
+    first, last = grid[0, 0, 0].tolist(), grid[0, -1, -1].tolist()  # middles of the outermost pixels, (across, down)
+    across, down = ((one + other) / 2 for one, other in zip(first, last, strict=True))
+    half = (last[0] - first[0]) / 2 * grid.shape[2] / (grid.shape[2] - 1)
     return (1 + across - half) / 2, (1 + down - half) / 2, half
 
 

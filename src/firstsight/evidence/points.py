@@ -28,10 +28,10 @@ class Points:
     """The points of a model, compared by its learner's measure where it has one, else by its decision's."""
 
     def __init__(self, model: Model) -> None:
-        examples, learner = model.examples, None if model.encoder is None else model.encoder.learner
+        examples, learner = model.examples, model.learner
         prototypes = None if learner is None else learner.prototypes()
         self.kind: Kind = "prototypes" if prototypes is not None else "support images"
-        self.model, self.examples = model, examples
+        self.model, self.examples, self.learner = model, examples, learner
         self.points: Features = np.zeros((0, 1), dtype=np.float32)
         if prototypes is not None:
             self.points = prototypes.detach().cpu().numpy()
@@ -45,11 +45,11 @@ class Points:
 
     def similarity(self, shown: Features) -> NDArray[np.float32]:
         """How alike what is shown of every image is to every point, (N, m)."""
-        if not self.by_learner:
+        if self.learner is None or not self.by_learner:
             return self.model.decision.similarity(shown, self.points)
         import torch
 
-        learner, device = self.model.image_encoder.learner, self.model.image_encoder.device
+        learner, device = self.learner, self.model.torch_encoder.device
         with torch.no_grad():
             images, points = (torch.from_numpy(part).to(device) for part in (shown, self.points))
             return np.asarray(learner.similarity(images, points).cpu().numpy())
@@ -71,7 +71,7 @@ class Points:
     @property
     def by_learner(self) -> bool:
         """Whether the learner has a measure of its own; else images are compared by the decision's."""
-        return self.model.encoder is not None and self.model.encoder.learner.own_measure
+        return self.learner is not None and self.learner.own_measure
 
 
 def top(scores: NDArray[np.float32], count: int = TOP) -> NDArray[np.intp]:

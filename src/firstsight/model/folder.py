@@ -1,6 +1,6 @@
-"""The model folder: safetensors and JSON with checksums, and a card for people. No pickle.
+"""The model folder: safetensors, graphs and JSON with checksums, and a card for people. No pickle.
 
-Written whole or not at all; read only if every file is as it was written. Without an encoder it loads no torch.
+Written whole or not at all; read only if every file is as it was written. Loads torch only for an encoder in torch.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError
@@ -17,28 +17,25 @@ from safetensors.numpy import load, save
 from firstsight._version import __version__
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.files import digest, new_folder, read_json, write_file
-from firstsight.data.images import Preprocess
 from firstsight.methods.catalogue import decision_of, is_own, method
 from firstsight.model.card import model_card
+from firstsight.model.encoder_files import FILES, about, files_of, read_encoder
 from firstsight.model.examples import Examples
 from firstsight.model.hub import find
 from firstsight.model.model import Category, Model
 
-if TYPE_CHECKING:
-    from firstsight.encode.encoder import TorchEncoder
-
-FORMAT = 2
-ENCODER, DECISION, EXAMPLES = "encoder.safetensors", "decision.safetensors", "examples.safetensors"
+FORMAT = 3
+DECISION, EXAMPLES = "decision.safetensors", "examples.safetensors"
 CONFIG, CATEGORIES, CHECKSUMS = "config.json", "categories.json", "checksums.json"
 ALWAYS = (DECISION, CONFIG, CATEGORIES)
-SOMETIMES = (ENCODER, EXAMPLES)  # where there is one; where support images are kept
+SOMETIMES = (*FILES, EXAMPLES)  # where there is one; where support images are kept
 
 
 def save_model(model: Model, path: Path, metrics: bytes = b"") -> None:
     """Write a model folder; it appears under its name only when complete."""
     with new_folder(path) as folder:
-        if model.encoder is not None:
-            write_file(folder / ENCODER, _encoder_bytes(model.encoder))
+        for name, content in ({} if model.encoder is None else files_of(model.encoder)).items():
+            write_file(folder / name, content)
         write_file(folder / DECISION, save(model.decision.arrays()))
         write_file(folder / CONFIG, _json(_config(model)))
         write_file(folder / CATEGORIES, _json([asdict(category) for category in model.categories]))
@@ -53,8 +50,9 @@ def save_model(model: Model, path: Path, metrics: bytes = b"") -> None:
 def load_model(path: Path | str, device: str = "auto", exact: bool = False, trust: bool = False) -> Model:
     """Read a model folder, whichever machine wrote it, or `owner/name`, maybe with `@revision`, from the hub.
 
-    With `exact` an image's feature has the same bits whatever images are encoded with it, at the price of fp32. A model
-    whose method is a module from elsewhere is refused without `trust`: loading it would run that module.
+    With `exact` an image's feature has the same bits whatever images are encoded with it, at the price of fp32; by
+    OpenVINO and ONNX Runtime it always has. `device` may name what encodes on a CPU: torch, openvino, onnxruntime. A
+    model whose method is a module from elsewhere is refused without `trust`: loading it would run that module.
     """
     path, origin = find(path, (*ALWAYS, *SOMETIMES, CHECKSUMS))
     config = _read_config(path)
@@ -66,7 +64,9 @@ def load_model(path: Path | str, device: str = "auto", exact: bool = False, trus
         names = tuple(category.name for category in categories)
         arrays = load((path / DECISION).read_bytes())
         decision = decision_of(settings.method).of(names, arrays, config["decision"])
-        encoder = _encoder(path, config, settings, len(names), device, exact) if ENCODER in listed else None
+        encoder = None
+        if any(name in listed for name in FILES):
+            encoder = read_encoder(path, listed, config, settings, len(names), device, exact)
         model = Model(settings, categories, decision, encoder, dict(config["report"]), origin=origin)
         if EXAMPLES in listed:
             model.examples = Examples.of_bytes((path / EXAMPLES).read_bytes())
@@ -125,34 +125,6 @@ def _check_trust(path: Path, config: dict[str, Any], trust: bool) -> None:
         )
 
 
-def _encoder_bytes(encoder: TorchEncoder) -> bytes:
-    from safetensors.torch import save as save_tensors
-
-    content: bytes = save_tensors({name: t.detach().cpu().contiguous() for name, t in encoder.tensors().items()})
-    return content
-
-
-def _encoder(
-    path: Path, config: dict[str, Any], settings: Any, categories: int, device: str, exact: bool
-) -> TorchEncoder:
-    from safetensors.torch import load as load_tensors
-
-    from firstsight.encode.devices import pick_device
-    from firstsight.model.assemble import assemble
-
-    encoder = assemble(settings, categories, pick_device(device), blank=True)
-    encoder.exact = exact
-    encoder.preprocess = Preprocess.of(config["preprocess"])
-    if encoder.preprocess.crop != settings.image_size:
-        raise ValueError(f"crop is {encoder.preprocess.crop} and image_size {settings.image_size}")
-    encoder.licence = str(config["licence"])
-    encoder.fill(load_tensors((path / ENCODER).read_bytes()))
-    for name, tensor in encoder.tensors().items():
-        if tensor.is_floating_point() and not tensor.isfinite().all():
-            raise ModelError(f"{path}: {ENCODER}: {name} holds values that are not numbers", "fit again")
-    return encoder
-
-
 def _settings(config: dict[str, Any]) -> Any:
     given = config["settings"]
     return method(given["method"]).settings_type(**given)
@@ -169,12 +141,8 @@ def _config(model: Model) -> dict[str, Any]:
         "settings": model.settings.as_dict(),
         "decision": model.decision.values(),
         "report": model.report,
-        **({} if model.encoder is None else _about(model.encoder)),
+        **({} if model.encoder is None else about(model.encoder)),
     }
-
-
-def _about(encoder: TorchEncoder) -> dict[str, Any]:
-    return {"preprocess": encoder.preprocess.as_dict(), "licence": encoder.licence}
 
 
 def _read_config(path: Path) -> dict[str, Any]:

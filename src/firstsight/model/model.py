@@ -22,6 +22,8 @@ from firstsight.model.examples import Examples
 if TYPE_CHECKING:
     from firstsight.data.images import ImageLike, Pixels
     from firstsight.encode.encoder import TorchEncoder
+    from firstsight.encode.graph_encoder import GraphEncoder
+    from firstsight.encode.learner import Learner
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Model:
     settings: Any  # of its method
     categories: tuple[Category, ...]
     decision: Decision
-    encoder: TorchEncoder | None = None
+    encoder: TorchEncoder | GraphEncoder | None = None
     report: dict[str, Any] = field(default_factory=dict)
     # the support images that stand for what it learned, if it was fitted with them
     examples: Examples | None = None
@@ -56,7 +58,7 @@ class Model:
         return [category.name for category in self.categories]
 
     @property
-    def image_encoder(self) -> TorchEncoder:
+    def image_encoder(self) -> TorchEncoder | GraphEncoder:
         """The encoder, or an error where there is none."""
         if self.encoder is None:
             raise ModelError(
@@ -64,6 +66,16 @@ class Model:
                 "give it features, made as those it was fitted on",
             )
         return self.encoder
+
+    @property
+    def torch_encoder(self) -> TorchEncoder:
+        """The encoder in torch, for what only that can do; an error where the model came without."""
+        return self.image_encoder.torch
+
+    @property
+    def learner(self) -> Learner | None:
+        """What of the encoder learned; None where there is no encoder, or no torch to ask it with."""
+        return None if self.encoder is None else self.encoder.learner
 
     @property
     def batch(self) -> int:
@@ -114,7 +126,7 @@ class Model:
         if self.encoder is None:
             return Provenance(self.fingerprint, 0, "none", "as given", self.origin)
         encoder = self.encoder
-        how = encoder.preprocess.version, str(encoder.device), encoder.precision
+        how = encoder.preprocess.version, encoder.device_name, encoder.precision
         return Provenance(self.fingerprint, *how, self.origin)
 
 

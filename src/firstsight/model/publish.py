@@ -11,8 +11,9 @@ from typing import Any
 
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.files import read_json
+from firstsight.model.encoder_files import WEIGHTS as ENCODER
 from firstsight.model.examples import Examples
-from firstsight.model.folder import CHECKSUMS, ENCODER, EXAMPLES, checked_files
+from firstsight.model.folder import CHECKSUMS, EXAMPLES, checked_files
 from firstsight.model.hub import PATIENCE, SUFFIXES, HubName, library, quietly, telling
 from firstsight.model.hub_card import hub_card, licence_of
 

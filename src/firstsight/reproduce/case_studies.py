@@ -34,7 +34,7 @@ def case_studies(
     one most of the five are of. Every image is asked about as if it were the first of the stream; `features` are as
     the register compares them.
     """
-    points, scores, encoder, register = Points(model), [], model.image_encoder, model.register()
+    points, scores, encoder, register = Points(model), [], model.torch_encoder, model.register()
     answers = [register.match(feature).category for feature in features]
     learner = encoder.learner.eval()
     with progress.task("comparing", len(truth)) as advance, torch.no_grad():

@@ -71,7 +71,7 @@ def encode_pixels(
 
     `change` is what is done to crops of (N, S, S, 3) in 0..255 before they are encoded.
     """
-    batches = crops_of(pixels, model.image_encoder.device, images, draws)
+    batches = crops_of(pixels, model.torch_encoder.device, images, draws)
     if change is not None:
         batches = (change(crops.float()).round().clamp(0, 255).byte() for crops in batches)
     features = []

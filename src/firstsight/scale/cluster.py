@@ -58,7 +58,7 @@ def encode_by_ray(
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", include_dashboard=False)
     for name in ("ray", "ray.data"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    on_gpu = model.image_encoder.device.type == "cuda"
+    on_gpu = model.image_encoder.device_name.startswith("cuda")
     resources = ray.cluster_resources()
     many = workers or max(1, int(resources.get("GPU" if on_gpu else "CPU", 1)))
     items = [
@@ -66,7 +66,8 @@ def encode_by_ray(
         for number in missing
     ]
     ray.data.DataContext.get_current().enable_progress_bars = False
-    given = (str(path.resolve()), model.image_encoder.device.type, model.image_encoder.exact, trust)
+    encoder = model.image_encoder
+    given = (str(path.resolve()), encoder.runs_on, encoder.exact, trust)
     done = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         Worker,
         fn_constructor_args=(*given, str(folder.resolve()), asdict(told)),

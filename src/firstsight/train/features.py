@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.core.errors import DataError, ModelError
+from firstsight.core.packages import need
 from firstsight.core.progress import Watcher, watched_by
 from firstsight.core.protocols import SupportFeatures
 from firstsight.core.settings import Settings
@@ -39,6 +40,7 @@ def fit_features(
     ['ant', 'bee']
     """
     settings = settings_to_fit(settings, changes)
+    need("fitting", "scipy", "sklearn")
     decision = decision_of(settings.method)
     if decision.settings_type is not type(settings):
         raise ModelError(

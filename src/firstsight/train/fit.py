@@ -1,4 +1,4 @@
-"""`fit`: from labelled images to a fitted model with a report of how it came out. (`features` has that of features.)"""
+"""From labelled images to a fitted model by torch, with a report of how it came out. (`fitting` has `fit`.)"""
 
 from __future__ import annotations
 
@@ -9,33 +9,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from firstsight.core.errors import DataError, ModelError, SettingsError
+from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.files import digest
 from firstsight.core.progress import Watcher, watched_by
-from firstsight.core.protocols import Progress, Silent, SupportFeatures
-from firstsight.core.settings import ImageSettings, Settings
+from firstsight.core.protocols import Features, Progress, Silent, SupportFeatures
+from firstsight.core.settings import ImageSettings
 from firstsight.core.threads import one_thread
 from firstsight.data.folder import LabelledImages, check_support
+from firstsight.data.images import crop
 from firstsight.data.source import read_images
+from firstsight.encode.conversion import for_device
 from firstsight.encode.devices import pick_device
 from firstsight.encode.encoder import TorchEncoder
 from firstsight.methods.firstsight.crossfit import FEWEST
-from firstsight.methods.settings import settings_to_fit
 from firstsight.model.assemble import assemble
+from firstsight.model.encoder_files import AnyEncoder
 from firstsight.model.examples import Examples, choose
 from firstsight.model.folder import is_model, load_model, save_model, settings_of
 from firstsight.model.model import Model
 from firstsight.train.adapt import STRENGTHS, Adaptation, adapt, views_to_train
 from firstsight.train.checkpoint import Checkpoint
 from firstsight.train.features import fit_decision
+from firstsight.train.fitting import check_place
 from firstsight.train.loop import Means, train
 from firstsight.train.pixels import PixelCache, pixels_of
 from firstsight.train.processes import check_same, first, joined, same
 from firstsight.train.repair import repair
-from firstsight.train.support import Stems, Support
+from firstsight.train.support import STORED, Stems, Support
 from firstsight.train.track import Untracked, tracking
 
 TRAINING_COST = (
@@ -43,45 +47,19 @@ TRAINING_COST = (
 )
 
 
-def fit(
-    folder: Path | str,
-    out: Path | str | None = None,
-    settings: Settings | None = None,
+def fit_folder(
+    folder: Path,
+    out: Path | None,
+    chosen: ImageSettings,
     *,
-    device: str = "auto",
-    resume: bool = False,
-    checkpoint_every: float = 30.0,
-    thumbnails: bool = True,
-    track: Path | str | None = None,
-    progress: Watcher = None,
-    **changes: Any,
+    device: str,
+    resume: bool,
+    checkpoint_every: float,
+    thumbnails: bool,
+    track: Path | str | None,
+    progress: Watcher,
 ) -> Model:
-    """Train on FOLDER/<category>/<image>, or on a pack; save to `out` where one is named.
-
-    `changes` are settings by name on top of `settings`. A run that was killed goes on with `resume`; on a CPU it
-    ends with the weights an uninterrupted run would have. `checkpoint_every` is in seconds. With `thumbnails`, small
-    copies of some support images are kept with the model, for explaining its answers. `progress` is a function that is
-    called with what is being done, how much of it is done, and how much there is. `track` is a folder for TensorBoard.
-
-    Processes that torchrun started train the same model together: the first writes it, and each gives it back.
-
-    >>> import timm
-    >>> from safetensors.torch import save_file
-    >>> from firstsight.data.synthetic import species, write_folder
-    >>> here = getfixture("tmp_path")
-    >>> drawn = write_folder(here / "moths", species(3), range(2), size=64)
-    >>> save_file(timm.create_model("test_resnet").state_dict(), here / "weights.safetensors")
-    >>> own = {"backbone": "test_resnet", "weights": str(here / "weights.safetensors"), "image_size": 64}
-    >>> model = fit(here / "moths", here / "moths.model", device="cpu", **own)
-    >>> len(model.names), sorted(path.name for path in (here / "moths.model").glob("*.safetensors"))
-    (3, ['decision.safetensors', 'encoder.safetensors', 'examples.safetensors'])
-    """
-    if not isinstance(folder, (str, Path)):
-        raise DataError(
-            f"fit takes a folder, not a {type(folder).__name__}", "features are fitted by fit_features(X, y)"
-        )
-    chosen = _of_images(settings_to_fit(settings, changes))
-    out = Path(out).absolute() if out is not None else None
+    """What `train.fitting.fit` says, where torch makes the encoder."""
     with joined(device) as own:
         progress = watched_by(progress) if first() else Silent()
         data = read_images(folder)
@@ -93,11 +71,13 @@ def fit(
         checkpoint = Checkpoint(place and place.with_name(place.name + ".training"), run, checkpoint_every)
         if out is not None and same(lambda: resume and is_model(out)):
             return _finished(out, own, chosen, data, checkpoint)
-        _check_place(place, Path(folder), checkpoint, resume)
+        _check_place(place, folder, checkpoint, resume)
         with checkpoint.held(), tracking(track if first() else None) as tracker:
             encoder = untrained(chosen, data, own)
+            graph = None if encoder.learner.learns else for_device(encoder, own)
             support = Support(data.labels, pixels_of(data.images, encoder.preprocess, progress), encoder, progress)
-            model = _train(chosen, data, support, checkpoint, progress, tracker)
+            model = _train(chosen, data, support, checkpoint, progress, tracker, graph)
+            model.encoder = graph if model.encoder is encoder and graph else for_device(model.torch_encoder, own)
             model.report["lines"] += warnings
             if thumbnails and model.examples is not None:
                 model.examples = model.examples.with_pictures(support.pixels.__getitem__)
@@ -133,8 +113,12 @@ def _train(
     checkpoint: Checkpoint,
     progress: Progress,
     tracker: Untracked | None = None,
+    graph: AnyEncoder | None = None,
 ) -> Model:
-    """Train the encoder, encode the support set, fit the decision on it, and say how it came out."""
+    """Train the encoder, encode the support set, fit the decision on it, and say how it came out.
+
+    `graph` is the encoder as it will answer, where nothing trains it.
+    """
     began, encoder = time.monotonic(), support.encoder
     if encoder.learner.learns:
         with progress.task("training", support.settings.epochs) as advance:
@@ -147,7 +131,7 @@ def _train(
 
             train(encoder.learner, support, checkpoint, on_epoch)
     started = time.monotonic()
-    found, shown = support_features(support, data.categories, progress)
+    found, shown = support_features(support, data.categories, progress, graph)
     given = torch.from_numpy(found.features).to(encoder.device)
     if repaired := repair(encoder.learner, support, given, progress):
         found, shown = support_features(support, data.categories, progress)
@@ -190,9 +174,12 @@ def _adapted(
 
 @torch.no_grad()
 def support_features(
-    support: Support, names: Sequence[str], progress: Progress
+    support: Support, names: Sequence[str], progress: Progress, graph: AnyEncoder | None = None
 ) -> tuple[SupportFeatures, Tensor | None]:
     """What the encoder makes of every support image, and what of it explains its answers, if that is something else."""
+    if graph is not None:
+        labels, made = support.labels.cpu().numpy(), _by_graph(graph, support.pixels, progress)
+        return SupportFeatures(made, labels, tuple(names), progress=progress), None
     encoder = support.encoder
     learner = encoder.learner.eval()
     features, shown = [], []
@@ -214,11 +201,23 @@ def support_features(
     return found, torch.cat(shown) if shown else None
 
 
+def _by_graph(graph: AnyEncoder, pixels: PixelCache, progress: Progress) -> Features:
+    """The features of central crops, as they will be made when the model answers."""
+    size, parts = graph.preprocess.crop, list[Features]()
+    with progress.task("encoding", len(pixels)) as advance:
+        for first in range(0, len(pixels), STORED):
+            some = [crop(pixels[i], size) for i in range(first, min(first + STORED, len(pixels)))]
+            parts.append(graph.encode(some))
+            for _ in some:
+                advance()
+    return np.concatenate(parts)
+
+
 @torch.no_grad()
 @one_thread()
 def _examples(model: Model, support: SupportFeatures, shown: Tensor | None) -> Examples:
     """The support images that stand for what was learned: by the learner's measure, or by the decision's."""
-    learner, each = model.image_encoder.learner, model.settings.prototypes
+    learner, each = model.torch_encoder.learner, model.settings.prototypes
     if shown is None:
         return choose(support.features, support.labels, len(support.names), model.decision.similarity, each, None)
 
@@ -243,16 +242,6 @@ def untrained(settings: ImageSettings, data: LabelledImages, device: str) -> Tor
             "train without --cache-trunk, or freeze the backbone with --train-stages 0",
         )
     return encoder
-
-
-def _of_images(settings: Settings) -> ImageSettings:
-    """The settings, if they say how to look at images; a method of one's own need not have such."""
-    if not isinstance(settings, ImageSettings):
-        raise SettingsError(
-            f"{settings.method} has no settings for images, such as a backbone",
-            "fit it on features with fit_features, or let its settings extend ImageSettings",
-        )
-    return settings
 
 
 def _run(settings: ImageSettings, data: LabelledImages) -> dict[str, Any]:
@@ -282,13 +271,8 @@ def _finished(out: Path, device: str, settings: ImageSettings, data: LabelledIma
 
 
 def _check_place(out: Path | None, folder: Path, checkpoint: Checkpoint, resume: bool) -> None:
-    if out is None:
-        return
-    if out.is_relative_to(folder.absolute()):
-        raise SettingsError(f"{out} is inside the support set {folder}", "choose a place outside it with --out")
-    if out.exists():
-        raise ModelError(f"{out} exists already", "choose another name with --out, or remove it first")
-    if checkpoint.exists and not resume:
+    check_place(out, folder)
+    if out is not None and checkpoint.exists and not resume:
         raise ModelError(
             f"{out} was begun and not finished", f"go on with --resume, or start anew after deleting {out}.training"
         )

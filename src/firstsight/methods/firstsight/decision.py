@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +20,15 @@ from firstsight.core.errors import SettingsError
 from firstsight.core.protocols import Features, HeldOut, Register, SupportFeatures
 from firstsight.core.settings import Rule
 from firstsight.methods.decisions import check_nearest
-from firstsight.methods.firstsight.calibration import calibrated
-from firstsight.methods.firstsight.crossfit import FEWEST, CrossFit, cross_fit
-from firstsight.methods.firstsight.discriminant import Projection
 from firstsight.methods.firstsight.forms import TINY, even, is_narrow, placed, standard
-from firstsight.methods.firstsight.outlook import UNTRIED, Outlook
 from firstsight.methods.firstsight.settings import FirstsightSettings
-from firstsight.methods.firstsight.space import fit_space
 from firstsight.methods.projection import projected, single
 from firstsight.methods.simulation import evenly
 from firstsight.register.number import NumberModel
 from firstsight.register.statistics import Spread, StatisticsRegister
+
+if TYPE_CHECKING:
+    from firstsight.methods.firstsight.crossfit import CrossFit
 
 DIMENSIONS = 192
 MOST = 2000  # images that say how new categories are spread and how readily they are born: more say little more
@@ -59,6 +57,8 @@ class Firstsight(Decision):
 
     @classmethod
     def check(cls, categories: int, settings: Any) -> None:
+        from firstsight.methods.firstsight.crossfit import FEWEST
+
         if settings.adapt == "always" and categories < FEWEST:
             raise SettingsError(
                 f"{categories} known categories are too few to adapt a backbone to; {FEWEST} are needed",
@@ -68,6 +68,10 @@ class Firstsight(Decision):
     @classmethod
     def fit(cls, support: SupportFeatures, settings: Any) -> Self:
         """Fit the projection to the features of the support set, and find what the register needs."""
+        from firstsight.methods.firstsight.calibration import calibrated  # what fits loads SciPy, what answers does not
+        from firstsight.methods.firstsight.discriminant import Projection
+        from firstsight.methods.firstsight.space import fit_space
+
         labels, categories = support.labels, len(support.names)
         narrow = is_narrow(support.features.shape[1])
         if narrow:
@@ -143,6 +147,8 @@ class Firstsight(Decision):
 
     def report(self, features: Features, labels: NDArray[np.int64]) -> Report:
         """What simulated streams say of it; the images it learned from say nothing."""
+        from firstsight.methods.firstsight.outlook import UNTRIED, Outlook
+
         outlook = Outlook.from_values(self.outlook)
         return {
             "lines": [UNTRIED] if outlook is None else outlook.lines(),
@@ -179,6 +185,8 @@ def _turned(features: Features, origin: Features, basis: Features) -> Features:
 
 def crossed(held_out: Sequence[HeldOut], labels: NDArray[np.int64], seed: int) -> CrossFit:
     """Discovery simulated by encoders that were trained on a part of the support set each."""
+    from firstsight.methods.firstsight.crossfit import cross_fit
+
     some = evenly(labels, max(MOST, 4 * (int(labels.max()) + 1)), np.random.default_rng(seed))
     features = [even(each.features)[some].astype(np.float64) for each in held_out]
     taught = [np.flatnonzero(np.isin(some, each.taught)) for each in held_out]
