@@ -16,7 +16,9 @@ from huggingface_hub import constants
 import firstsight
 from firstsight.core.errors import Incompatible, ModelError, SettingsError
 from firstsight.discoverer import Discoverer
+from firstsight.model import publish
 from firstsight.model.hub import HubName
+from firstsight.model.hub_card import hub_card
 from firstsight.model.publish import push
 from hub_server import Hub, Repository, connect, running
 
@@ -209,3 +211,22 @@ def test_a_place_that_is_someone_elses_is_refused(hub: Hub, folder: Path) -> Non
 )
 def test_paths_are_not_names_on_the_hub(text: str) -> None:
     assert HubName.of(text) is None
+
+
+def test_a_card_that_came_from_the_hub_keeps_one_header() -> None:
+    once = hub_card("ann/insects", "# insects\n", "mit", sees_images=True)
+    again = hub_card("bob/insects", once, "apache-2.0", sees_images=True)
+    assert again.count("library_name") == 1
+    assert again.count("# insects\n") == 1
+
+
+def test_other_forms_of_an_encoder_stay_here(hub: Hub, sure_model: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(sure_model, tmp_path / "exported.model"))
+    checked = (json.loads((folder / "config.json").read_text()), ["encoder.onnx", "config.json", "checksums.json"])
+    (folder / "encoder.onnx").write_bytes(b"a graph")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publish, "checked_files", lambda path: checked)
+        with pytest.raises(ModelError, match=r"has no encoder\.safetensors"):
+            push(folder, "ann/exported")
+        checked[1].append("encoder.safetensors")
+        assert "encoder.onnx" not in push(folder, "ann/exported").files

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from firstsight.core.errors import ModelError, SettingsError
-from firstsight.core.files import read_json
-from firstsight.model.encoder_files import WEIGHTS as ENCODER
 from firstsight.model.examples import Examples
 from firstsight.model.folder import CHECKSUMS, EXAMPLES, checked_files
 from firstsight.model.hub import PATIENCE, SUFFIXES, HubName, library, quietly, telling
 from firstsight.model.hub_card import hub_card, licence_of
 
-CARD = "README.md"
+CARD, ENCODER = "README.md", "encoder.safetensors"
 
 
 @dataclass(frozen=True)
@@ -76,19 +74,22 @@ def push(
 
 
 def _contents(folder: Path, thumbnails: bool) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """What a folder says of itself, and its files as they are to lie on the hub."""
+    """What a folder says of itself, and its files as they are to lie on the hub.
+
+    Other forms of the encoder stay here: whoever fetches the model makes them of its weights.
+    """
     config, names = checked_files(folder)
-    if others := [name for name in names if not name.endswith(SUFFIXES)]:
+    contents = {name: (folder / name).read_bytes() for name in names if name.endswith(SUFFIXES)}
+    if len(contents) < len(names) and ENCODER not in contents:
         raise ModelError(
-            f"{folder} holds {others[0]}, and the hub takes safetensors and JSON only",
-            "push the model it was made of, as fit wrote it",
+            f"{folder} has no {ENCODER}, and the hub takes safetensors and JSON only",
+            "push the model it was exported from, as fit wrote it",
         )
-    contents = {name: (folder / name).read_bytes() for name in names}
     if not thumbnails and EXAMPLES in contents:
         contents[EXAMPLES] = replace(Examples.of_bytes(contents[EXAMPLES]), pictures=None).to_bytes()
-        sums = read_json(contents[CHECKSUMS]) | {EXAMPLES: sha256(contents[EXAMPLES]).hexdigest()}
-        contents[CHECKSUMS] = (json.dumps(sums, indent=2) + "\n").encode()
-    return config, contents
+    del contents[CHECKSUMS]
+    sums = {name: sha256(content).hexdigest() for name, content in contents.items()}
+    return config, {**contents, CHECKSUMS: (json.dumps(sums, indent=2) + "\n").encode()}
 
 
 def _pictures(examples: bytes | None) -> int:
