@@ -43,6 +43,7 @@ TOO_LARGE = {
     "python benchmarks/calibrating.py": (("--categories", "4"), ("--images", "4"), ("--width", "16")),
     "python benchmarks/cores.py": (("--images", "2"), ("--methods", "phe"), ("--jobs", "1")),
     "python benchmarks/deciding.py": (("--categories", "10,20"), ("--images", "5")),
+    "python benchmarks/index.py": (("--categories", "10,20"), ("--images", "5"), ("--full", "2")),
     "python benchmarks/map.py": (("--images", "60"), ("--categories", "6")),
     "python benchmarks/service.py": (("--images", "12"), ("--rounds", "1")),
     "python benchmarks/stages.py": (("--images", "2"),),
