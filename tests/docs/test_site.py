@@ -120,8 +120,9 @@ def test_the_site_is_whole_as_files_and_asks_nobody(site: Path) -> None:
             assert page.evaluate(broken) == [], name
         page.goto((site / "method.html").as_uri())
         assert page.locator("math").count() > 20
+        page.set_viewport_size({"width": 1280, "height": 800})
         page.goto((site / "index.html").as_uri())
-        page.locator("label[for=__search]").first.click()
-        page.locator("input.md-search__input").fill("camera traps")
+        page.locator("input.md-search__input").click()
+        page.keyboard.type("camera traps")
         expect(page.locator(".md-search-result__item").first).to_be_visible(timeout=20_000)
         browser.close()
