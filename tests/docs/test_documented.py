@@ -136,7 +136,7 @@ def run(command: str, given: Path, home: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 # tests/cli/test_fieldwork.py and tests/serve/test_documented_routes.py run these as they are: they name what was found
-PLAYED = ("fieldwork", "service")
+PLAYED = ("fieldwork", "service", *readers.IN_ORDER)
 IN_TURN = [page for page in PAGES if in_turn(page) and page.stem not in PLAYED]
 ALONE = sorted({each for path in [*PAGES, *SCRIPTS] for each in by_themselves(path) if not is_only_named(each)})
 

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tools.docs import reference, reproduction, results, settings
+from tools.docs import api, reference, reproduction, results, settings
 from tools.docs.pages import Maker, filled
+from tools.docs.stream import stream
 
 ROOT = Path(__file__).parents[2]
 
 PARTS: dict[str, dict[str, Maker]] = {
     "README.md": {"results": results.short},
     "docs/reference.md": {"options": reference.options, "settings": settings.settings},
+    "docs/api.md": {"names": api.names},
     "docs/methods.md": {"methods": reference.methods},
     "docs/results.md": {
         "cub": partial(results.full, "cub", longer=False),
@@ -36,7 +38,8 @@ FILES: dict[str, Maker] = {
 GENERATED = (*PARTS, *FILES)
 # drawn when asked: two versions of matplotlib do not write the same bytes
 FIGURES: dict[str, Callable[[], bytes]] = {
-    f"docs/images/reproduced/{name}.svg": partial(reproduction.figure, name) for name in reproduction.FIGURES
+    "docs/images/stream.svg": stream,
+    **{f"docs/images/reproduced/{name}.svg": partial(reproduction.figure, name) for name in reproduction.FIGURES},
 }
 
 
