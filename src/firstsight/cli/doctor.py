@@ -8,21 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from firstsight._version import __version__
 from firstsight.cli.console import out
 
-PACKAGES = (
-    *(
-        "torch",
-        "torchvision",
-        "timm",
-        "openvino",
-        "onnxruntime",
-        "numpy",
-        "scipy",
-        "pillow",
-        "safetensors",
-        "typer",
-        "rich",
-    ),
-)
+PACKAGES = ("torch", "torchvision", "timm", "openvino", "onnxruntime", "numpy", "scipy", "pillow", "safetensors")
 
 
 def doctor() -> None:
