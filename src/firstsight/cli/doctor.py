@@ -9,21 +9,7 @@ from firstsight._version import __version__
 from firstsight.cli.console import Json, out, print_json
 from firstsight.cli.versions import installed
 
-PACKAGES = (
-    *(
-        "torch",
-        "torchvision",
-        "timm",
-        "openvino",
-        "onnxruntime",
-        "numpy",
-        "scipy",
-        "pillow",
-        "safetensors",
-        "typer",
-        "rich",
-    ),
-)
+PACKAGES = ("torch", "torchvision", "timm", "openvino", "onnxruntime", "numpy", "scipy", "pillow", "safetensors")
 
 
 def doctor(as_json: Json = False) -> None:

@@ -13,7 +13,7 @@ from firstsight.core.protocols import Features
 from firstsight.core.threads import computing_threads
 from firstsight.encode.graph import Graph, check_inputs, check_width
 
-HINTS = {"fp32": "f32", "int8": "f32", "bf16": "bf16"}  # what is not quantised in int8 stays as it was
+HINTS = {"fp32": "f32", "int8": "bf16", "bf16": "bf16"}  # what int8 leaves as it is takes the next faster one
 
 
 class ByOpenVino:
