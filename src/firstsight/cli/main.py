@@ -28,6 +28,7 @@ from firstsight.cli.reproduce import reproduce
 from firstsight.cli.serve import serve
 from firstsight.cli.several import check_command, one_voice, speaks
 from firstsight.core.errors import DiskError, FirstsightError
+from firstsight.core.torchrun import beside_the_first
 
 INTERRUPTED = 130
 
@@ -86,7 +87,7 @@ def run() -> None:
         with one_voice():
             app(prog_name="firstsight")
     except SystemExit as end:
-        if end.code == INTERRUPTED:
+        if end.code == INTERRUPTED and not beside_the_first():
             say("interrupted; a fit goes on with --resume, a discover --register with --once, a benchmark by itself")
         raise
     except FirstsightError as error:
