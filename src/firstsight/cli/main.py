@@ -31,6 +31,7 @@ from firstsight.cli.several import check_command, one_voice, speaks
 from firstsight.cli.versions import version_line
 from firstsight.core.errors import DiskError, FirstsightError
 from firstsight.core.packages import missing
+from firstsight.core.torchrun import beside_the_first
 
 INTERRUPTED = 130
 
@@ -91,7 +92,7 @@ def run() -> None:
         with one_voice():
             app(prog_name="firstsight")
     except SystemExit as end:
-        if end.code == INTERRUPTED:
+        if end.code == INTERRUPTED and not beside_the_first():
             say("interrupted; a fit goes on with --resume, a discover --register with --once, a benchmark by itself")
         raise
     except FirstsightError as error:

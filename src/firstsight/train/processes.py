@@ -21,6 +21,7 @@ import torch
 from torch import distributed
 
 from firstsight.core.errors import DeviceError, ProcessDied, SettingsError
+from firstsight.core.torchrun import started_by_torchrun
 
 Made = TypeVar("Made")
 
@@ -84,11 +85,6 @@ def joined(device: str) -> Iterator[str]:
         raise
     finally:
         _now = Group()
-
-
-def started_by_torchrun() -> bool:
-    """Whether this is one of several processes that torchrun started."""
-    return "TORCHELASTIC_RUN_ID" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
 @cache
