@@ -43,6 +43,7 @@ TOO_LARGE = {
     "python benchmarks/cores.py": (("--images", "2"), ("--methods", "phe"), ("--jobs", "1")),
     "python benchmarks/deciding.py": (("--categories", "10,20"), ("--images", "5")),
     "python benchmarks/map.py": (("--images", "60"), ("--categories", "6")),
+    "python benchmarks/runtime.py": (("--images", "4"), ("--rounds", "1")),
     "python benchmarks/service.py": (("--images", "12"), ("--rounds", "1")),
     "python benchmarks/store.py": (("--images", "200"),),
     "python reproductions/phe_small.py": (
