@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from firstsight.cli.console import Quiet, Verbose, configure, say
 from firstsight.cli.options import Trust
 from firstsight.core.errors import SettingsError
-from firstsight.encode.graph import PRECISIONS, Precision
+
+if TYPE_CHECKING:
+    from firstsight.encode.graph import Precision
 
 
 def export(
@@ -31,8 +33,6 @@ def export(
     It is a whole model folder: discover, explain, serve and evaluate take it like any other.
     """
     configure(quiet, verbose)
-    if precision not in PRECISIONS:
-        raise SettingsError(f"precision is {precision!r}; allowed: {', '.join(PRECISIONS)}")
     if (support is not None) != (precision == "int8"):
         raise SettingsError("--support DIR belongs to --precision int8, which is made with its images")
     from firstsight.data.source import read_images
