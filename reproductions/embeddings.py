@@ -67,7 +67,7 @@ class Task:
 
 def ours(task: Task, reach: float) -> list[Any]:
     model = fit_features(task.taught, task.labels)
-    return model.register().assign_many(model.transform(task.stream.astype(np.float32))).category.tolist()
+    return list(model.register().assign_many(model.transform(task.stream.astype(np.float32))).category)
 
 
 def never_discovers(task: Task, reach: float) -> list[Any]:
@@ -129,7 +129,7 @@ def _dbstream(task: Task, reach: float) -> Any:
 
 
 def _stream_kmeans(task: Task, reach: float) -> Any:
-    return cluster.STREAMKMeans(chunk_size=50, n_clusters=task.number, seed=0)
+    return cluster.STREAMKMeans(chunk_size=50, n_clusters=task.number, seed=0)  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True)

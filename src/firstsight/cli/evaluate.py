@@ -58,7 +58,7 @@ def evaluate(
     bars = Bars()
     if is_feature_file(folder):
         held = read_features(folder)
-        truth, images = held.truth, list[ImageLike](held)
+        truth, images = held.truth, list[ImageLike](held.features)
         trained = load_model(model, device, trust=trust)
         start = partial(trained.register, radius, rule)
         start()  # a wrong radius is refused before the work

@@ -40,7 +40,7 @@ def read_parquet(path: Path) -> Found:
 def _unpacked(metadata: Any) -> int:
     """Bytes by its own account, and those of the numbers that its lines come to."""
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    return max(sum(group.total_byte_size for group in groups), 4 * metadata.num_rows * metadata.num_columns)
+    return int(max(sum(group.total_byte_size for group in groups), 4 * metadata.num_rows * metadata.num_columns))
 
 
 def _numbers(path: Path, arrow: Any, table: Any, at: int) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from test_commands import firstsight, refused
 
 from clouds import clouds
@@ -15,7 +16,7 @@ DRAWN, OWN = clouds(6, 12, width=16, apart=8.0)
 TAUGHT = (OWN < 4) & (np.arange(len(OWN)) % 2 == 0)
 
 
-def table(path: Path, some: np.ndarray, labels: bool = True) -> Path:  # type: ignore[type-arg]
+def table(path: Path, some: NDArray[np.bool_], labels: bool = True) -> Path:
     titles = [*(f"d{i}" for i in range(16)), *(["label"] if labels else [])]
     lines = [[*map(str, DRAWN[i]), *([f"c{OWN[i]}"] if labels else [])] for i in np.flatnonzero(some)]
     path.write_text("\n".join(",".join(line) for line in [titles, *lines]) + "\n")
