@@ -63,6 +63,14 @@ def test_the_tutorials_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert names["answer"].category is not None
 
 
+def test_the_page_on_embeddings_runs() -> None:
+    names: dict[str, Any] = {}
+    for block in blocks(ROOT / "docs" / "embeddings.md", "python"):
+        exec(compile(block, "embeddings.md", "exec"), names)
+    assert names["found"].min() >= 0
+    assert 99 in names["discoverer"].classes_
+
+
 def run_line(line: str) -> None:
     """Run a command of the docs in this process; whatever it says, it must not fail."""
     app(shlex.split(line)[1:], standalone_mode=False)

@@ -115,7 +115,7 @@ def header(shape: tuple[int, ...], content: bytes = b"", more: str = "") -> byte
     return b"\x93NUMPY\x02\x00" + len(text).to_bytes(4, "little") + text + content
 
 
-def packed(path: Path, **members: bytes) -> Path:
+def packed(path: Path, members: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             archive.writestr(f"{name}.npy", content)
@@ -140,7 +140,7 @@ def test_hostile_arrays_are_refused_before_they_are_read(tmp_path: Path, monkeyp
         ({"features": zeros.getvalue()}, "says it unpacks to"),
     ):
         with pytest.raises(DataError, match=message):
-            read_features(packed(bad, **members))
+            read_features(packed(bad, members))
     bad.write_bytes(b"PK no archive")
     with pytest.raises(DataError, match=r"is no \.npz file"):
         read_features(bad)

@@ -14,8 +14,10 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 SCRIPTS = sorted(path for folder in ("benchmarks", "reproductions") for path in (ROOT / folder).glob("*.py"))
 
-INSTALLING = ("pip install uv", "uv sync --all-extras", "uv sync --extra lite2", "export PYTHONPATH=.",
-              "source .venv/bin/activate")  # fmt: skip
+INSTALLING = (
+    "pip install .", "pip install uv", "uv sync --all-extras", "uv sync --extra lite2", "export PYTHONPATH=.",
+    "source .venv/bin/activate",
+)  # fmt: skip
 CHECKING = ("pytest", "ruff", "mypy", "lint-imports")  # what .ci/run does
 
 # how much there is to do, by the word before it
@@ -50,6 +52,7 @@ TOO_LARGE = {
     "python benchmarks/service.py": (("--images", "12"), ("--rounds", "1")),
     "python benchmarks/stages.py": (("--images", "2"),),
     "python benchmarks/store.py": (("--images", "200"),),
+    "python reproductions/embeddings.py": (("--orders", "1"), ("--images", "12"), ("--sets", "digits")),
     "python reproductions/phe_small.py": (
         ("--taught", "10"),
         ("--seeds", "1"),

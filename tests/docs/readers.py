@@ -67,6 +67,7 @@ def fill(home: Path, swatches: Path, sure_model: Path, tiny: dict[str, Any]) -> 
     found = [{"file": f"{path.parent.name}/{path.name}", "detections": [box]} for path in frames]
     (home / "boxes.json").write_text(json.dumps({"images": found, "detection_categories": {"1": "animal"}}))
     (home / "sites.csv").write_text("folder,latitude,longitude\nlabelled,52.4,4.6\n")
+    embeddings(home)
     for name in ("cub", "cub-once", "pets", "cars"):
         clouds(home / f"{name}.npz")
     answered = {"concentration": 9.0, "sharpness": 0.15, "log_odds": [-3.0], "all": [50.0], "answers": [[0, 1]]}
@@ -98,6 +99,17 @@ def statistics(path: Path) -> None:
     maker = Provenance("f" * 64, 1, "cpu", "fp32")
     with Store.create(path, register, maker) as store:
         store.record([Arrival(f"{i}.jpg", bytes([i]) * 32, np.array([i], dtype=np.float32)) for i in range(9)], maker)
+
+
+def embeddings(home: Path) -> None:
+    """Tables of features: labelled ones of two categories, and a stream with a third."""
+    generator = np.random.default_rng(0)
+    for name, categories in (("known", "ab"), ("arriving", "abc"), ("labelled", "abc")):
+        lines = ["label," + ",".join(f"d{i}" for i in range(16))]
+        for category in categories:
+            drawn = generator.standard_normal((6, 16)) / 9 + np.eye(16)[ord(category) - 97]
+            lines += [",".join([category, *map(str, feature)]) for feature in drawn]
+        (home / f"{name}.csv").write_text("\n".join(lines) + "\n")
 
 
 def clouds(path: Path) -> None:

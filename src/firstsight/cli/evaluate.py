@@ -6,7 +6,7 @@ import json
 from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -49,6 +49,7 @@ def evaluate(
     need("evaluating", "scipy", "sklearn")  # before the work of encoding
     check_new(page, (".html",))
     from firstsight.data.feature_files import is_feature_file, read_features
+    from firstsight.data.images import ImageLike
     from firstsight.data.source import read_images
     from firstsight.evaluate.stream import evaluate as score
     from firstsight.evaluate.stream import score as score_features
@@ -59,7 +60,7 @@ def evaluate(
     bars = Bars()
     if is_feature_file(folder):
         held = read_features(folder)
-        truth, images = held.truth, list[Any](held)  # which have no pictures
+        truth, images = held.truth, list[ImageLike](held.features)
         trained = load_model(model, device, trust=trust)
         start = partial(trained.register, radius, rule)
         start()  # a wrong radius is refused before the work
