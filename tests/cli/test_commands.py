@@ -236,6 +236,7 @@ def test_all_paths_that_do_not_exist_are_named_before_anything_is_done(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("where", "code", "message"), [("| head -n 1", 0, ""), ("> /dev/full", 6, "no space left")])
 def test_answers_that_cannot_be_delivered(
     fitted: tuple[Path, str], moths: Path, where: str, code: int, message: str

@@ -59,6 +59,7 @@ def test_every_name_of_the_paper_is_listed() -> None:
         assert "nothing" in line or "min of a GPU" in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPRODUCTIONS)
 def test_every_name_is_made(name: str, made: tuple[Path, Result]) -> None:
     out, result = made
@@ -77,6 +78,7 @@ def test_every_name_is_made(name: str, made: tuple[Path, Result]) -> None:
         assert len(image.getcolors(1 << 20) or []) > 2  # something was drawn
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_run_again_and_is_drawn_without_the_data(
     mini: list[str], made: tuple[Path, Result]
 ) -> None:
@@ -96,6 +98,7 @@ def test_what_is_there_is_not_run_again_and_is_drawn_without_the_data(
     assert len((out / "ledger.jsonl").read_text().splitlines()) == older.count("\n")
 
 
+@pytest.mark.slow
 def test_runs_that_try_a_setting_are_told_apart(made: tuple[Path, Result]) -> None:
     out, _ = made
     results = kept(out)
@@ -109,6 +112,7 @@ def test_runs_that_try_a_setting_are_told_apart(made: tuple[Path, Result]) -> No
     assert {result.run.varied for result in read_results(out, "mini")} == {()}  # none in a benchmark's table
 
 
+@pytest.mark.slow
 def test_a_closer_look_is_consistent(made: tuple[Path, Result]) -> None:
     out, _ = made
     result = kept(out)["mini-phe-12bit-inspected-seed0"]
@@ -139,10 +143,11 @@ def test_without_matplotlib_tables_can_still_be_made(
     said = refused(2, "matplotlib, which is not installed", "reproduce", "main", "--out", tmp_path)
     assert "firstsight[plots]" in said
     assert firstsight("reproduce", "main", "--no-figures", "--out", tmp_path).returncode == 0
-    assert sorted(path.name for path in (tmp_path / "reproduced").iterdir()) == ["main.csv", "main.md"]
+    assert sorted(path.name for path in (tmp_path / "reproduced").iterdir()) == ["main.csv", "main.md", "main.tex"]
     assert firstsight("reproduce", "dmax", "--out", tmp_path).returncode == 0  # which has no figure
 
 
+@pytest.mark.slow
 def test_without_runs_there_is_no_table_and_nothing_is_written(made: tuple[Path, Result], tmp_path: Path) -> None:
     out, _ = made
     said = refused(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from firstsight.cli.console import Quiet, Verbose, configure, say
+from firstsight.cli.console import Json, Quiet, Verbose, configure, print_json, say
 from firstsight.cli.options import Trust
 from firstsight.core.errors import SettingsError
 
@@ -25,6 +25,7 @@ def export(
         Path | None, typer.Option(help="For int8: the folder or pack it was fitted on.", metavar="DIR")
     ] = None,
     trust: Trust = False,
+    as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -45,3 +46,5 @@ def export(
     say(f" {precision}; features within {made.apart:.1e} of torch's" + (f", {made.images} images" * bool(images)))
     say(f" saved {out} ({megabytes:.0f} MB)")
     say(f" Next, also where only firstsight-core is installed:  firstsight discover {out} PHOTOS")
+    if as_json:
+        print_json({"model": str(out), "precision": precision, "apart": made.apart, "megabytes": megabytes})
