@@ -54,6 +54,7 @@ def test_browsing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(each["anew, ms"] > 0 for each in figures["questions"].values())
 
 
+@pytest.mark.slow
 def test_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["p", "--categories", "12", "--images", "120", "--json", str(tmp_path / "p.json")])
     runpy.run_path(str(FOLDER / "pages.py"), run_name="__main__")

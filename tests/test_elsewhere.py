@@ -14,7 +14,8 @@ import pytest
 
 TESTS = Path(__file__).parent
 WITHOUT_NUMBERS = (
-    "data", "docs", "pages", "scale", "serve", "store", "test_elsewhere.py", "test_installed.py", "test_project.py",
+    "data", "docs", "exports", "pages", "reproduce", "scale", "serve", "store", "test_benchmarks.py", "test_docs.py",
+    "test_elsewhere.py", "test_installed.py", "test_programs.py", "test_project.py",
 )  # fmt: skip
 AVX2 = {
     "ATEN_CPU_CAPABILITY": "avx2",

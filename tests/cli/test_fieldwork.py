@@ -70,6 +70,7 @@ def said(register: Path, *edit: object) -> None:
     assert state(register) == after
 
 
+@pytest.mark.slow
 def test_two_nights(sure_model: Path, swatches: Path, tiny: dict[str, Any], tmp_path: Path) -> None:
     traps, register = tmp_path / "traps", tmp_path / "field.db"
     expose(traps / "dune", DUNE, 1, HAARLEM)

@@ -459,4 +459,4 @@ class LeadersMachine(StoreMachine):
 
 TestCodes, TestStatistics, TestLeaders = (m.TestCase for m in (CodesMachine, StatisticsMachine, LeadersMachine))
 TestLeaders.settings = settings(max_examples=10, stateful_step_count=30, deadline=None)
-TestCodes.settings = TestStatistics.settings = settings(max_examples=20, stateful_step_count=30, deadline=None)
+TestCodes.settings = TestStatistics.settings = settings(max_examples=12, stateful_step_count=30, deadline=None)
