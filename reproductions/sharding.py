@@ -38,7 +38,7 @@ class World:
         self.spread = spread
         self._rng = np.random.default_rng(seed)
         self._means = self._rng.standard_normal((categories, len(spread.within))) * np.sqrt(spread.between)
-        known = np.arange(int(KNOWN * categories))
+        known = np.arange(known_of(categories))
         self.support = self._images(np.repeat(known, TAUGHT)).reshape(len(known), TAUGHT, -1)
         sizes = np.arange(1, categories + 1) ** -tail
         self.labels = self._rng.choice(self._rng.permutation(categories), size=images, p=sizes / sizes.sum())
@@ -60,6 +60,7 @@ class Shards:
         self._world = world
         self._scale = 1 / np.sqrt(world.spread.within + world.spread.between / TAUGHT)
         means = world.support.mean(axis=1) * self._scale
+        count = min(count, len(means))
         cells = KMeans(count, n_init=1, random_state=0).fit(means)
         self._centres = cells.cluster_centers_
         self._shards = [world.register(np.flatnonzero(cells.labels_ == cell)) for cell in range(count)]
@@ -94,6 +95,10 @@ class Shards:
         return min(likely, key=lambda cell: likely[cell]) if likely else None
 
 
+def known_of(categories: int) -> int:
+    return max(1, int(KNOWN * categories))
+
+
 def numbered(names: Sequence[object]) -> NDArray[np.int64]:
     places: dict[object, int] = {}
     return np.array([places.setdefault(name, len(places)) for name in names])
@@ -118,7 +123,7 @@ def main() -> None:
 def play(options: argparse.Namespace) -> None:
     spread = fitted(load(options.features)[0], options.seed).spread
     world = World(spread, options.categories, options.images, options.tail, options.seed)
-    known = int(KNOWN * options.categories)
+    known = known_of(options.categories)
     single = world.register(np.arange(known))
     alone = numbered([single.assign(feature).category for feature in world.features])
     accuracy = strict_accuracy(world.labels, alone, world.labels < known).all

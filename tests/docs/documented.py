@@ -50,7 +50,7 @@ TOO_LARGE = {
     "python benchmarks/map.py": (("--images", "60"), ("--categories", "6")),
     "python benchmarks/runtime.py": (("--images", "4"), ("--rounds", "1")),
     "python benchmarks/service.py": (("--images", "12"), ("--rounds", "1")),
-    "python benchmarks/stages.py": (("--images", "2"),),
+    "python benchmarks/stages.py": (("--images", "4"),),
     "python benchmarks/store.py": (("--images", "200"),),
     "python reproductions/embeddings.py": (("--orders", "1"), ("--images", "12"), ("--sets", "digits")),
     "python reproductions/phe_small.py": (

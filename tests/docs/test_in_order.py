@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import readers
 from documented import FENCED, ROOT, commands, small
-from test_documented import given, home, run
+from test_documented import given, home, hub, run
 
-__all__ = ["given", "home"]  # fixtures
+__all__ = ["given", "home", "hub"]  # fixtures
 
 
 def made_sure(command: str, folder: Path) -> None:
