@@ -153,9 +153,9 @@ def _wait_for(port: int) -> None:
 def test_a_cluster_makes_the_very_same_parts_though_its_workers_are_killed(
     sure_model: Path, images: Path, tmp_path: Path
 ) -> None:
-    run("encode", str(sure_model), str(images), "--out", str(tmp_path / "here"), "--part", "2", "--exact", code=0)
-    command = [sys.executable, "-m", "firstsight", "encode", str(sure_model), str(images), "--out"]
-    command += [str(tmp_path / "there"), "--part", "2", "--exact", "--engine", "ray", "--workers", "2"]
+    same = ["encode", str(sure_model), str(images), "--part", "2", "--exact", "--device", "torch", "--out"]
+    run(*same, str(tmp_path / "here"))
+    command = [sys.executable, "-m", "firstsight", *same, str(tmp_path / "there"), "--engine", "ray", "--workers", "2"]
     environment = {**os.environ, "RAY_TMPDIR": "/tmp"}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as encoding:
         killed = _kill_workers(encoding, tmp_path / "there")
