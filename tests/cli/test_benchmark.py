@@ -237,6 +237,7 @@ def test_what_cannot_be_run_is_refused(flags: list[str], tmp_path: Path) -> None
     refused(2, "25, 50, 75", "benchmark", *flags, "--out", tmp_path, "--known", 40)
 
 
+@pytest.mark.slow
 def test_settings_can_be_tried_on_held_out_categories(
     tmp_path: Path, tiny: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

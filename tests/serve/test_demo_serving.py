@@ -14,6 +14,7 @@ from firstsight.core.errors import DataError
 from firstsight.model.folder import load_model
 
 
+@pytest.mark.slow
 def test_every_image_arrives_once(
     sure_model: Path, swatches: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

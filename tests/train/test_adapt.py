@@ -71,6 +71,7 @@ def test_an_adapted_model_answers_as_saved_wherever_it_is_read(eight: Path, tmp_
     assert "adapted" in (tmp_path / "m" / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_same_seed_adapts_the_same(eight: Path) -> None:
     given = own(eight, "test_resnet")
     one, other = (firstsight.fit(eight / "support", device="cpu", adapt="always", **given) for _ in range(2))
