@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firstsight.core.protocols import HeldOut, SupportFeatures
-from firstsight.methods.firstsight.calibration import TEACHING, Tried
+from firstsight.methods.firstsight.calibration import TEACHING, Tried, best_concentration
 from firstsight.methods.firstsight.crossfit import CrossFit, as_far_as_it_pays, cross_fit, halves
 from firstsight.methods.firstsight.decision import Firstsight
 from firstsight.methods.firstsight.prior import PRIOR
@@ -99,3 +99,12 @@ def test_a_decision_learns_of_new_categories_from_what_was_held_out() -> None:
     arriving = told.transform(clouds(12, 4, apart=3.0)[0].astype(np.float32))
     assert np.median(told.within / told.between) != pytest.approx(np.median(alone.within / alone.between), rel=0.1)
     assert len(told.register().assign_many(arriving).category) == len(arriving)
+
+
+def test_a_wrong_number_costs_nothing_where_encoders_learned_half() -> None:
+    features, labels = clouds(12, 12, apart=1.0)
+    found = cross_fit([features, features], halves(labels, 0), labels, 32, seed=0)
+    streams = [trial.corrected() for trial in found.tried.trials]
+    dimensions = found.tried.trials[0].arriving.shape[1]
+    assert found.tried.concentration == best_concentration(streams, dimensions, miscounting=0.0)
+    assert found.tried.concentration != best_concentration(streams, dimensions)

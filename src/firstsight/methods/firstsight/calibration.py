@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 from firstsight.core.protocols import Progress, Silent
 from firstsight.methods.firstsight.corrected import Corrected
 from firstsight.methods.firstsight.discriminant import Floats, Labels
-from firstsight.methods.firstsight.miscount import Miscount
+from firstsight.methods.firstsight.miscount import NATS, Miscount
 from firstsight.methods.firstsight.number import counting_model
 from firstsight.methods.firstsight.outlook import Outlook
 from firstsight.methods.firstsight.prior import PRIOR, Prior
@@ -108,10 +108,15 @@ class Tried:
         )
 
 
-def tried_out(trials: Sequence[Trial], prior: Prior = PRIOR, advance: Callable[[], None] = lambda: None) -> Tried:
-    """What comes of these streams; `advance` is called after each."""
+def tried_out(
+    trials: Sequence[Trial],
+    prior: Prior = PRIOR,
+    advance: Callable[[], None] = lambda: None,
+    miscounting: float = NATS,
+) -> Tried:
+    """What comes of these streams; `advance` is called after each, `miscounting` is the price of a wrong number."""
     dimensions = trials[0].arriving.shape[1]
-    concentration = best_concentration([trial.corrected() for trial in trials], dimensions, prior)
+    concentration = best_concentration([trial.corrected() for trial in trials], dimensions, prior, miscounting)
     forecasts = []
     for trial in trials:
         forecasts.append(trial.forecast(concentration))
@@ -119,7 +124,9 @@ def tried_out(trials: Sequence[Trial], prior: Prior = PRIOR, advance: Callable[[
     return Tried(trials, concentration, forecasts, prior)
 
 
-def best_concentration(streams: Sequence[Corrected], dimensions: int, prior: Prior = PRIOR) -> float:
+def best_concentration(
+    streams: Sequence[Corrected], dimensions: int, prior: Prior = PRIOR, miscounting: float = NATS
+) -> float:
     """The concentration under which the truth is most probable, given the prior; log odds are sharpened as suits best.
 
     Who mistakes the first image of a category for another may lose all its images: it counts as the root of their
@@ -127,7 +134,7 @@ def best_concentration(streams: Sequence[Corrected], dimensions: int, prior: Pri
     """
     usual = np.array([prior.concentration_in(dimensions), log(prior.sharpness_in(dimensions))])
     spread = np.array([prior.concentration_spread * dimensions, prior.sharpness_spread])
-    miscount = Miscount.of(streams)
+    miscount = Miscount.of(streams, miscounting)
 
     def loss(at: Floats) -> tuple[float, Floats]:
         losses, slopes = zip(*(_weighed_loss(stream, float(at[0]), exp(at[1])) for stream in streams), strict=True)

@@ -30,16 +30,17 @@ class Miscount:
     known: Floats  # for every image of all streams, the log odds of anything that is there
     streams: int
     firsts: float  # images that are of a new category, in a stream
+    price: float
 
     @classmethod
-    def of(cls, streams: Sequence[Corrected]) -> Self:
+    def of(cls, streams: Sequence[Corrected], price: float = NATS) -> Self:
         known = np.concatenate([logsumexp(stream.log_odds[:, :-1], axis=1) for stream in streams])
         firsts = [(stream.truth == stream.log_odds.shape[1] - 1).sum() for stream in streams]
-        return cls(known, len(streams), float(np.mean(firsts)))
+        return cls(known, len(streams), float(np.mean(firsts)), price)
 
     def __call__(self, concentration: float) -> tuple[float, float]:
         """In nats, and its slope."""
         new = expit(concentration - self.known)
         found, more = new.sum() / self.streams + NONE_YET, (new * (1 - new)).sum() / self.streams
-        off, weight = log(found / (self.firsts + NONE_YET)), NATS * self.firsts
+        off, weight = log(found / (self.firsts + NONE_YET)), self.price * self.firsts
         return weight * off**4, 4 * weight * off**3 * float(more / found)
