@@ -72,7 +72,7 @@ def main() -> None:
     options = parser.parse_args()
     chosen = settings("firstsight", backbone=options.backbone, weights=options.weights, second_look=not options.once)
     with tempfile.TemporaryDirectory() as folder:
-        support, query = _moths(Path(folder)) if options.data == "moths" else _split(options.data, options.root)
+        support, query = _moths(Path(folder)) if options.data == "moths" else split_images(options.data, options.root)
         held: dict[str, Any] = {}
         known = {name: i for i, name in enumerate(support.categories)}
         for name, images in (("support", support), ("query", query)):
@@ -82,7 +82,7 @@ def main() -> None:
     np.savez(options.out, **held)
 
 
-def _split(data: str, root: Path) -> tuple[LabelledImages, LabelledImages]:
+def split_images(data: str, root: Path) -> tuple[LabelledImages, LabelledImages]:
     of, images = open_data(data, root)
     return split_of(of, images).apply(images)
 

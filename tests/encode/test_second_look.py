@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -53,6 +54,15 @@ def test_it_stays_in_the_image_and_is_not_too_small(seed: int, height: int, widt
     assert ((half >= SMALLEST) & (half <= 1)).all()
     assert (across.abs() + half <= 1 + 1e-6).all()
     assert (down.abs() + half <= 1 + 1e-6).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(4, 40), st.integers(4, 40))
+def test_rows_and_then_columns_are_what_torch_samples_at_once(seed: int, height: int, width: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    images, places = torch.rand(2, 3, height, width, generator=generator), torch.rand(2, 5, 5, generator=generator) ** 4
+    with patch.object(torch.onnx, "is_in_onnx_export", lambda: True):
+        at_once = enlarged(images, places)
+    torch.testing.assert_close(enlarged(images, places), at_once, atol=1e-4, rtol=0)
 
 
 def test_what_stands_out_is_larger_the_second_time() -> None:

@@ -6,14 +6,17 @@ square around that, at the size of the whole image, shows it in more detail.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.overrides import handle_torch_function, has_torch_function
 
 REACH = 2.0  # half the square's side, in standard deviations of what stands out
 SMALLEST = 0.4  # of the image's side
+CUBIC = -0.75  # torch's bicubic interpolation has this slope at the next pixel
 
 
 class TwoLooks(nn.Module):
@@ -37,15 +40,54 @@ class TwoLooks(nn.Module):
 
 
 def enlarged(images: Tensor, places: Tensor) -> Tensor:
-    """The square around what stands out, at the size of the whole image; `places` (N, H, W) say how much does where."""
+    """The square around what stands out, at the size of the whole image; `places` (N, H, W) say how much does where.
+
+    It can be watched like a function of torch's own.
+    """
+    if has_torch_function((images,)):
+        watched: Tensor = handle_torch_function(enlarged, (images,), images, places)
+        return watched
     across, down, half = square(places)
     height, width = images.shape[2:]
-    columns, rows = _places(width, places), _places(height, places)
-    # as torch's affine_grid makes it, which no other runtime has
-    x = (across[:, None] + half[:, None] * columns)[:, None, :, None].expand(-1, height, -1, -1)
-    y = (down[:, None] + half[:, None] * rows)[:, :, None, None].expand(-1, -1, width, -1)
-    grid = torch.cat([x, y], dim=-1).to(images.dtype)
+    x = across[:, None] + half[:, None] * _places(width, places)
+    y = down[:, None] + half[:, None] * _places(height, places)
+    if images.device.type == "cpu" and not torch.onnx.is_in_onnx_export():  # which has any number of images
+        return torch.stack([_sampled(*each) for each in zip(images, x, y, strict=True)])
+    across_all, down_all = x[:, None, :, None].expand(-1, height, -1, -1), y[:, :, None, None].expand(-1, -1, width, -1)
+    grid = torch.cat([across_all, down_all], dim=-1).to(images.dtype)
     return F.grid_sample(images, grid, mode="bicubic", padding_mode="reflection", align_corners=False)
+
+
+def _sampled(image: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """The same for one image, rows first and then columns: a quarter of the time where nothing does it all at once."""
+    (rows, by_row), (columns, by_column) = _taps(y, image.shape[1]), _taps(x, image.shape[2])
+    tall = _summed(image.index_select(1, row) * by[:, None] for row, by in zip(rows, by_row, strict=True))
+    return _summed(tall.index_select(2, column) * by for column, by in zip(columns, by_column, strict=True))
+
+
+def _summed(parts: Iterable[Tensor]) -> Tensor:
+    first, *others = parts
+    for each in others:
+        first = first + each
+    return first
+
+
+def _taps(at: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The four of so many pixels around a place from -1 to 1, mirrored at the edges, and their cubic weights.
+
+    >>> taps, weights = _taps(torch.tensor([-0.5]), 4)  # between the first two
+    >>> taps[:, 0].tolist(), weights[:, 0].tolist()
+    ([0, 0, 1, 2], [-0.09375, 0.59375, 0.59375, -0.09375])
+    """
+    place = ((at + 1) * count - 1) / 2
+    first = place.floor()
+    taps = first + torch.arange(-1, 3)[:, None]
+    taps = torch.where(taps < 0, -1 - taps, taps)
+    taps = torch.where(taps > count - 1, 2 * count - 1 - taps, taps)
+    part = place - first
+    far = torch.stack([part + 1, part, 1 - part, 2 - part])
+    near = ((CUBIC + 2) * far - (CUBIC + 3)) * far.square() + 1
+    return taps.long(), torch.where(far <= 1, near, CUBIC * (((far - 5) * far + 8) * far - 4))
 
 
 def square(places: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from firstsight.data.images import Pixels
+from firstsight.encode.second_look import enlarged, square
 from firstsight.evidence.evidence import Square
 from firstsight.evidence.points import TOP, Look, Points, top
 
@@ -24,14 +25,15 @@ class Watch(TorchFunctionMode):
         super().__init__()
         self.attending: tuple[Tensor, Tensor, float | None] | None = None
         self.map: Tensor | None = None
-        self.closer: Tensor | None = None  # where the second look goes; what passes by from then on is of a part only
+        self.closer: Square | None = None  # where the second look goes; what passes by from then on is of a part only
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if func is F.scaled_dot_product_attention and len(args[0]) == 1:  # of the whole image, not of windows
             self.attending = args[0], args[1], (kwargs or {}).get("scale")
-        if func is F.grid_sample:
-            self.closer = args[1]
+        if func is enlarged:
+            across, down, half = (float(each[0]) for each in square(args[1].detach()))
+            self.closer = (1 + across - half) / 2, (1 + down - half) / 2, half
         if isinstance(result, Tensor) and self.closer is None and _is_map(result):
             self.map = result
         return result
@@ -49,19 +51,18 @@ def look(points: Points, pixels: Pixels) -> Look:
         stem = encoder.stem(crops).detach().requires_grad_()
         learner = encoder.learner.eval()
         shown = learner.shown(stem)
-    closer = None if watch.closer is None else _square(watch.closer)
     if watch.attending is not None:
-        return Look(shown.detach().cpu().numpy(), _scaled(_attention(*watch.attending)), closer)
+        return Look(shown.detach().cpu().numpy(), _scaled(_attention(*watch.attending)), watch.closer)
     total = _liking(points, shown)
     with torch.no_grad():
         channels = learner.tail(stem).shape[1]
     if watch.map is None or total is None or watch.map.shape[1] != channels:
-        return Look(shown.detach().cpu().numpy(), None, closer)
+        return Look(shown.detach().cpu().numpy(), None, watch.closer)
     # a map the frozen trunk made is not part of the graph; what was pooled of it is
     (gradient,) = torch.autograd.grad(total, watch.map if watch.map.requires_grad else stem)
     weights = gradient[0].reshape(channels, -1).mean(1)
     places = _scaled(torch.einsum("c,chw->hw", weights, watch.map[0].detach()).clamp_min(0))
-    return Look(shown.detach().cpu().numpy(), places, closer)
+    return Look(shown.detach().cpu().numpy(), places, watch.closer)
 
 
 def _liking(points: Points, shown: Tensor) -> Tensor | None:
@@ -75,14 +76,6 @@ def _liking(points: Points, shown: Tensor) -> Tensor | None:
     most = top(decision.similarity(feature[None], points.points))[0]
     slope = np.asarray(decision.slope(feature, points.points[most]), dtype=np.float32)
     return (shown[0] * torch.from_numpy(slope).to(shown.device)).sum()
-
-
-def _square(grid: Tensor) -> Square:
-    """From the grid that enlarged it, of an image from -1 to 1, to parts of the image's side."""
-    first, last = grid[0, 0, 0].tolist(), grid[0, -1, -1].tolist()  # middles of the outermost pixels, (across, down)
-    across, down = ((one + other) / 2 for one, other in zip(first, last, strict=True))
-    half = (last[0] - first[0]) / 2 * grid.shape[2] / (grid.shape[2] - 1)
-    return (1 + across - half) / 2, (1 + down - half) / 2, half
 
 
 def _attention(queries: Tensor, keys: Tensor, scale: float | None) -> Tensor:
