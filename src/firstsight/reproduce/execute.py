@@ -21,7 +21,7 @@ from firstsight.reproduce.inspection import inspect
 from firstsight.reproduce.provenance import now
 from firstsight.reproduce.results import Report, RunResult, Seconds
 from firstsight.reproduce.runs import Run
-from firstsight.reproduce.task import Task, encode_pixels
+from firstsight.reproduce.task import Task, encode_stream
 from firstsight.reproduce.workers import by_processes
 from firstsight.train.fit import fit_images
 from firstsight.train.support import Stems
@@ -38,7 +38,7 @@ def result_of(task: Task, run: Run, model: Model, training: float, stems: Stems,
     """What a trained model comes to on the stream; `training` took so many seconds."""
     began, settings = time.monotonic(), model.settings
     model.image_encoder.exact = True  # figures depend on no batch
-    features = encode_pixels(model, task.stream, progress=progress)
+    features = encode_stream(task, model, progress)
     rows = _scored(task, run, model, settings, features)
     looked = inspect(task, model, settings, features, stems, progress) if run.inspected else None
     return RunResult(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class Task:
     device: str
     made_of: MadeOf
     made_by: MadeBy
+    encoded: dict[str, Features] = field(default_factory=dict)  # the stream, by the encoder that was last
 
 
 def prepare(
@@ -57,6 +58,15 @@ def prepare(
         made_of=made_of(parts, settings.weights, orders),
         made_by=provenance(device),
     )
+
+
+def encode_stream(task: Task, model: Model, progress: Progress) -> Features:
+    """The stream's features; seeds that leave the encoder as it came share them."""
+    encoder = model.image_encoder.fingerprint
+    if encoder not in task.encoded:
+        task.encoded.clear()
+        task.encoded[encoder] = encode_pixels(model, task.stream, progress=progress)
+    return task.encoded[encoder]
 
 
 def encode_pixels(
