@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,7 +70,8 @@ def test_features_are_shown_by_their_names(tmp_path: Path, monkeypatch: pytest.M
     Path("stream.csv").write_text("\n".join(lines))
     model = firstsight.fit_features(drawn[:4], ["ant", "ant", "bee", "bee"])
     with firstsight.Discoverer(model, store=tmp_path / "f.db") as discoverer:
-        numbers = [each.image for each in discoverer.discover_many(read_features("stream.csv"))]
+        arriving: list[Any] = list(read_features("stream.csv"))
+        numbers = [each.image for each in discoverer.discover_many(arriving)]
     with running(model, tmp_path / "f.db") as service, asked(service, HTML) as client:
         shown = client.get("/").text
         for number, name in zip(numbers, ("4.wav", "site/5 &lt;b&gt;", "6.wav"), strict=True):
