@@ -1,6 +1,6 @@
 """How fast a CPU answers by each runtime and precision, from files and by encoding alone, side by side.
 
-    benchmarks/runtime.py [--backbone NAME] [--one-look] [--images N] [--rounds N] [--side N]
+    uv run --all-extras python benchmarks/runtime.py [--backbone NAME] [--one-look] [--images N] [--rounds N] [--side N]
 
 The baseline is torch in fp32. Every round measures all of them in turn, and a ratio is the median of its rounds': a
 machine that is busy with other things is so for all alike. Decoding alone, by the same threads, is the next limit.

@@ -1,10 +1,13 @@
-"""Firstsight as others install it: a wheel in an empty environment, with all it needs and nothing of this tree."""
+"""Firstsight as others install it: an sdist, and its wheel in an empty environment with nothing of this tree."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from firstsight.model.model import Model
 from programs import needs
 
 ROOT = Path(__file__).parents[1]
+OWN = (".venv/pyvenv.cfg", "data/birds/1.jpg", "runs/log.jsonl", "uv.lock", "notes.txt")  # what people have lying there
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -26,31 +30,65 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
+def files(folder: Path) -> set[str]:
+    """What lies in a folder, without what Python leaves there."""
+    found = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    return {str(path) for path in found if "__pycache__" not in path.parts}
+
+
+def built(project: Path, out: Path) -> tuple[Path, Path]:
+    """The sdist of a project, and the wheel that is made of nothing but that."""
+    run("uv", "build", "--quiet", "--out-dir", out, project, cwd=out)
+    (sdist,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
+    return sdist, wheel
+
+
+def packed(sdist: Path) -> set[str]:
+    """What an sdist holds, without its own name before it and without what the build adds."""
+    with tarfile.open(sdist) as archive:
+        return {name.partition("/")[2] for name in archive.getnames()} - {"PKG-INFO"}
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("wheel")
-    run("uv", "build", "--wheel", "--quiet", "--out-dir", out, ROOT, cwd=out)
-    (made,) = out.glob("*.whl")
-    return made
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working tree as people have it: with data of their own, an environment, and notes."""
+    folder = tmp_path_factory.mktemp("tree")
+    target = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["sdist"]
+    for name in ("pyproject.toml", ".gitignore", *target["only-include"]):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    for name in OWN:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("not for others")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def distribution(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return built(tree, tmp_path_factory.mktemp("built"))
 
 
 @pytest.mark.slow
 @needs("uv")
-def test_the_wheel_holds_the_package_and_no_more(wheel: Path) -> None:
-    held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    source = ROOT / "src"
-    ours = {str(path.relative_to(source)) for path in (source / "firstsight").rglob("*") if path.is_file()}
-    assert held == {name for name in ours if "__pycache__" not in name}
+def test_the_sdist_holds_the_source_and_nothing_of_ones_own(tree: Path, distribution: tuple[Path, Path]) -> None:
+    assert packed(distribution[0]) == files(tree) - set(OWN)
 
 
 @pytest.mark.slow
 @needs("uv")
-def test_a_clean_installation_answers(wheel: Path, tmp_path: Path) -> None:
-    """The demo, from moths to its page, with what the wheel brings and nothing else."""
+def test_the_wheel_holds_the_package_and_no_more(distribution: tuple[Path, Path]) -> None:
+    held = {name for name in zipfile.ZipFile(distribution[1]).namelist() if ".dist-info/" not in name}
+    assert held == {f"firstsight/{name}" for name in files(ROOT / "src" / "firstsight")}
+
+
+@pytest.mark.slow
+@needs("uv")
+def test_a_clean_installation_answers(distribution: tuple[Path, Path], tmp_path: Path) -> None:
+    """The demo, from moths to its page, with what the wheel of the sdist brings and nothing else."""
     python = tmp_path / "clean" / "bin" / "python"
     run("uv", "venv", "--quiet", "clean", cwd=tmp_path)
     pins = ROOT / "constraints.txt"
-    run("uv", "pip", "install", "--quiet", "--python", python, "-c", pins, f"{wheel}[lite2]", cwd=tmp_path)
+    run("uv", "pip", "install", "--quiet", "--python", python, "-c", pins, f"{distribution[1]}[lite2]", cwd=tmp_path)
     assert "efficientnet-lite2" in run(python.with_name("firstsight"), "doctor", cwd=tmp_path)
     script = "from firstsight.cli import demo; demo.SPECIES, demo.SUPPORT, demo.STREAM = 4, 3, 1; demo.demo()"
     run(python, "-c", script, cwd=tmp_path)
@@ -65,8 +103,9 @@ def test_the_small_installation_answers_as_the_full_one(swatches: Path, tmp_path
     pytest.importorskip("onnx")
     made = small_model(swatches / "support", tmp_path)
     export_model(made, tmp_path / "m.light")
-    run("uv", "build", "--wheel", "--quiet", "--out-dir", tmp_path, ROOT / "packaging" / "core", cwd=tmp_path)
-    (core,) = tmp_path.glob("*.whl")
+    sdist, core = built(ROOT / "packaging" / "core", tmp_path)
+    source = {f"src/firstsight/{name}" for name in files(ROOT / "src" / "firstsight")}
+    assert packed(sdist) == {"pyproject.toml", "hatch_build.py", ".gitignore", *source}
     python = tmp_path / "clean" / "bin" / "python"
     run("uv", "venv", "--quiet", "clean", cwd=tmp_path)
     run("uv", "pip", "install", "--quiet", "--python", python, "-c", ROOT / "constraints.txt", core, cwd=tmp_path)

@@ -59,6 +59,22 @@ def test_labelled_features_are_evaluated(home: Path, tmp_path: Path) -> None:
     refused(3, "does not say which category", "evaluate", home / "m", home / "stream.csv")
 
 
+def test_a_column_of_another_title_is_named(home: Path, swatches: Path, tmp_path: Path) -> None:
+    for name in ("known", "stream"):
+        labelled = table(tmp_path / f"{name}.csv", TAUGHT if name == "known" else ~TAUGHT)
+        labelled.write_text(labelled.read_text().replace("label", "Kin", 1))
+    known, stream, model = tmp_path / "known.csv", tmp_path / "stream.csv", tmp_path / "m"
+    fitted = firstsight("fit", known, "--out", model, "--label", "kin", "--json")
+    assert json.loads(fitted.stdout)["categories"] == ["c0", "c1", "c2", "c3"]
+    scored = firstsight("evaluate", model, stream, "--label", "kin", "--json")
+    assert json.loads(scored.stdout)["rows"][0]["accuracy"]["all"] == 1
+    assert "new-2" in firstsight("discover", model, stream, "--label", "kin").stdout
+    refused(3, "column 'Kin' holds 'c0', which is no number", "discover", model, stream)
+    refused(3, "has no column 'clan'", "evaluate", model, stream, "--label", "clan")
+    for command in (("fit", swatches / "support", "--out", tmp_path / "n"), ("discover", model, swatches / "stream")):
+        refused(2, "--label names a column of features", *command, "--label", "kin")
+
+
 def test_features_and_images_are_not_mistaken_for_each_other(home: Path, swatches: Path, tmp_path: Path) -> None:
     refused(4, "has no encoder", "discover", home / "m", swatches / "stream")
     refused(2, "--backbone is about images", "fit", home / "known.csv", "--out", tmp_path / "m", "--backbone", "x")

@@ -55,6 +55,24 @@ def test_all_formats_say_the_same(tmp_path: Path) -> None:
         assert [str(feature) for feature in found] == NAMES
 
 
+def test_the_column_of_categories_can_be_named(tmp_path: Path) -> None:
+    """Others that would be taken for it are passed over then; one that would be a name is none."""
+    for file, label in (
+        (csv(tmp_path / "a.csv", "Genus,species,x,y\nant,1,0,.25\nbee,2,.5,.75\nant,3,1,1.25\n"), "genus"),
+        (csv(tmp_path / "i.csv", "image,x,y\nant,0,.25\nbee,.5,.75\nant,1,1.25\n"), "image"),
+        (table(tmp_path / "a.parquet", label=["?"] * 3, target=["?"] * 3, feature=X.tolist(), kin=LABELS), "kin"),
+        (npz(tmp_path / "a.npz", features=X, labels=np.array(["?"] * 3), kin=np.array(LABELS)), "kin"),
+    ):
+        found = read_features(file, label)
+        assert (list(found.truth), found.features.tolist()) == (LABELS, X.tolist()), file
+        assert found.names[0] == f"{file.name}:1"
+        with pytest.raises(DataError, match=r"has no (column|array) 'clan'"):
+            read_features(file, "clan")
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(DataError, match="holds features alone"):
+        read_features(tmp_path / "x.npy", "kin")
+
+
 def test_names_are_made_where_there_are_none_and_an_index_is_no_value(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", X)
     assert read_features(tmp_path / "x.npy").names == ("x.npy:1", "x.npy:2", "x.npy:3")

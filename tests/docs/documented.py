@@ -48,7 +48,7 @@ TOO_LARGE = {
     "python benchmarks/deciding.py": (("--categories", "10,20"), ("--images", "5")),
     "python benchmarks/index.py": (("--categories", "10,20"), ("--images", "5"), ("--full", "2")),
     "python benchmarks/map.py": (("--images", "60"), ("--categories", "6")),
-    "python benchmarks/runtime.py": (("--images", "4"), ("--rounds", "1")),
+    "python benchmarks/runtime.py": (("--images", "4"), ("--rounds", "1"), ("--image-size", "64")),
     "python benchmarks/service.py": (("--images", "12"), ("--rounds", "1")),
     "python benchmarks/stages.py": (("--images", "4"),),
     "python benchmarks/store.py": (("--images", "200"),),

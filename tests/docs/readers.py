@@ -104,8 +104,8 @@ def statistics(path: Path) -> None:
 def embeddings(home: Path) -> None:
     """Tables of features: labelled ones of two categories, and a stream with a third."""
     generator = np.random.default_rng(0)
-    for name, categories in (("known", "ab"), ("arriving", "abc"), ("labelled", "abc")):
-        lines = ["label," + ",".join(f"d{i}" for i in range(16))]
+    for name, categories in (("known", "ab"), ("arriving", "abc"), ("labelled", "abc"), ("measured", "ab")):
+        lines = [",".join(["genus" if name == "measured" else "label", *(f"d{i}" for i in range(16))])]
         for category in categories:
             drawn = generator.standard_normal((6, 16)) / 9 + np.eye(16)[ord(category) - 97]
             lines += [",".join([category, *map(str, feature)]) for feature in drawn]

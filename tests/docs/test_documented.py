@@ -26,6 +26,8 @@ import timm
 from documented import CHECKING, INSTALLING, PAGES, ROOT, SCRIPTS, by_themselves, in_turn, is_only_named, small
 
 from firstsight.cli.main import app
+from firstsight.core.packages import has
+from firstsight.encode import runtimes
 from hub_server import Hub, connect, running
 
 
@@ -118,6 +120,8 @@ def run(command: str, given: Path, home: Path, monkeypatch: pytest.MonkeyPatch) 
     if script.parent.name == "store":  # which says that what keeps a register never loads torch
         subprocess.run([sys.executable, script, *words[2:]], check=True)
         return
+    if words[1] == "benchmarks/runtime.py":  # which names OpenVINO, that the tests hide
+        monkeypatch.setattr(runtimes, "has", has)
     monkeypatch.syspath_prepend(script.parent)
     monkeypatch.setattr("sys.argv", words[1:])
     if words[1] in FEWER:

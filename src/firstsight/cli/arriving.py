@@ -35,7 +35,7 @@ def named(paths: list[Path]) -> list[Path]:
     return found
 
 
-def with_features(paths: Iterable[Path], model: Model) -> Iterator[Any]:
+def with_features(paths: Iterable[Path], model: Model, label: str | None = None) -> Iterator[Any]:
     """What `encode` made, where a path is a folder of that, or what a file of features holds; else images."""
     from firstsight.data.feature_files import is_feature_file
     from firstsight.data.source import find_images
@@ -43,7 +43,7 @@ def with_features(paths: Iterable[Path], model: Model) -> Iterator[Any]:
 
     for path in paths:
         if is_feature_file(path):
-            yield from _held(path)
+            yield from _held(path, label)
             continue
         if not is_encoded(path):
             yield from find_images([path])
@@ -58,11 +58,19 @@ def with_features(paths: Iterable[Path], model: Model) -> Iterator[Any]:
 
 
 @cache
-def _held(path: Path) -> FeatureFile:
+def _held(path: Path, label: str | None) -> FeatureFile:
     """A file is read once, though a register is asked first whether it holds all of it."""
     from firstsight.data.feature_files import read_features
 
-    return read_features(path)
+    return read_features(path, label)
+
+
+def refuse_label(label: str | None, paths: Iterable[Path]) -> None:
+    """Only files of features have a column to name."""
+    from firstsight.data.feature_files import is_feature_file
+
+    if label is not None and (other := next((path for path in paths if not is_feature_file(path)), None)):
+        raise SettingsError(f"--label names a column of features, and {other} is no file of them", "leave it out")
 
 
 def refuse_others(model: Model, paths: Iterable[Path]) -> None:

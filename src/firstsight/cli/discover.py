@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 import typer
 
 from firstsight.cli.answers import Tally
-from firstsight.cli.arriving import named, refuse_if_held, refuse_others, with_features
+from firstsight.cli.arriving import named, refuse_if_held, refuse_label, refuse_others, with_features
 from firstsight.cli.console import Device, Quiet, Verbose, Wait, a_number, configure, say
-from firstsight.cli.options import MatchRule, ModelName, Radius, Trust, check_rule
+from firstsight.cli.options import Label, MatchRule, ModelName, Radius, Trust, check_rule
 from firstsight.cli.units import seconds
 from firstsight.core.errors import DataError, SettingsError
 from firstsight.core.files import disk_errors
@@ -82,6 +82,7 @@ def discover(
     ] = None,
     radius: Radius = None,
     rule: MatchRule = None,
+    label: Label = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="The same bits for an image whatever comes with it; fp32, slower.")
     ] = False,
@@ -100,6 +101,7 @@ def discover(
     gap = None if bursts is None else seconds(bursts, "--bursts")
     durable = _sync(sync)
     sources = named([*(images or []), *([] if watch is None else [watch])])
+    refuse_label(label, sources)
     from firstsight.data.boxes import read_boxes
     from firstsight.data.feature_files import is_feature_file
     from firstsight.data.source import find_images
@@ -120,7 +122,8 @@ def discover(
         every = find_images(paths)
         if found is not None:
             return found.images(every, box_threshold, counts, without)
-        return with_features(paths, trained) if any(is_encoded(p) or is_feature_file(p) for p in paths) else every
+        brought = any(is_encoded(path) or is_feature_file(path) for path in paths)
+        return with_features(paths, trained, label) if brought else every
 
     with _saving(save) as tally.keep, ExitStack() as held:
         store = None

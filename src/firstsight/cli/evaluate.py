@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from firstsight.cli.arriving import refuse_label
 from firstsight.cli.console import Bars, Device, Grid, Quiet, Verbose, configure, out, say
-from firstsight.cli.options import MatchRule, ModelName, Radius, Trust, check_rule
+from firstsight.cli.options import Label, MatchRule, ModelName, Radius, Trust, check_rule
 from firstsight.cli.pages import check_new
 from firstsight.core.files import write_file
 from firstsight.core.packages import need
@@ -36,6 +37,7 @@ def evaluate(
     ] = None,
     radius: Radius = None,
     rule: MatchRule = None,
+    label: Label = None,
     trust: Trust = False,
     device: Device = "auto",
     quiet: Quiet = False,
@@ -48,6 +50,7 @@ def evaluate(
     configure(quiet, verbose)
     need("evaluating", "scipy", "sklearn")  # before the work of encoding
     check_new(page, (".html",))
+    refuse_label(label, [folder])
     from firstsight.data.feature_files import is_feature_file, read_features
     from firstsight.data.images import ImageLike
     from firstsight.data.source import read_images
@@ -59,7 +62,7 @@ def evaluate(
     rule = check_rule(rule)
     bars = Bars()
     if is_feature_file(folder):
-        held = read_features(folder)
+        held = read_features(folder, label)
         truth, images = held.truth, list[ImageLike](held.features)
         trained = load_model(model, device, trust=trust)
         start = partial(trained.register, radius, rule)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from firstsight.cli.arriving import refuse_label
 from firstsight.cli.console import Bars, Device, Json, Quiet, Verbose, a_number, configure, print_json, say
-from firstsight.cli.options import Trust, with_settings
+from firstsight.cli.options import Label, Trust, with_settings
 from firstsight.core.errors import SettingsError
 from firstsight.methods.settings import resolve
 
@@ -34,6 +35,7 @@ def fit(
     config: Annotated[
         Path | None, typer.Option(help="Settings in a TOML file, by the names below.", metavar="FILE")
     ] = None,
+    label: Label = None,
     trust: Trust = False,
     device: Device = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
@@ -62,13 +64,16 @@ def fit(
     configure(quiet, verbose)
     from firstsight.data.feature_files import is_feature_file
 
+    refuse_label(label, [folder])
     settings = resolve(given, preset, config, trust=trust)
     if verbose:
         for name, value in settings.as_dict().items():
             say(f" {name} = {value}")
     if is_feature_file(folder):
         refuse_image_settings(folder, given)
-        fit_file(folder, out, settings)
+        model = fit_file(folder, label, out, settings)
+        if as_json:
+            print_json(told(model, out))
         return
     from firstsight.train.fitting import fit as train
 
@@ -88,21 +93,26 @@ def fit(
         say(f" Look:  tensorboard --logdir {track}")
     say(f" Next:  firstsight discover {out} PHOTOS")
     if as_json:
-        print_json(
-            {"model": str(out), "categories": model.names, "settings": settings.as_dict(), "report": model.report}
-        )
+        print_json(told(model, out))
 
 
-def fit_file(file: Path, out: Path, settings: Settings) -> None:
+def told(model: Model, out: Path) -> dict[str, Any]:
+    """The same as an object."""
+    settings = model.settings.as_dict()
+    return {"model": str(out), "categories": model.names, "settings": settings, "report": model.report}
+
+
+def fit_file(file: Path, label: str | None, out: Path, settings: Settings) -> Model:
     """Fit a model to the features of a file."""
     from firstsight.data.feature_files import read_features
     from firstsight.train.features import fit_features
 
     began = time.monotonic()
-    held = read_features(file)
+    held = read_features(file, label)
     model = fit_features(held.features, held.truth, out, settings, progress=Bars())
     describe(model, out, time.monotonic() - began)
     say(f" Next:  firstsight discover {out} FEATURES{file.suffix}")
+    return model
 
 
 def refuse_image_settings(file: Path, given: dict[str, Any]) -> None:

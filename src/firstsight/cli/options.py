@@ -42,6 +42,12 @@ Trust = Annotated[
 MatchRule = Annotated[
     str | None, typer.Option("--rule", help="nearest, first or reference; the model's own if not given.")
 ]
+Label = Annotated[
+    str | None,
+    typer.Option(
+        "--label", help="The column of a table of features that says the category, or an array of .npz.", metavar="NAME"
+    ),
+]
 
 
 OF_RUNS = ("method", "bits", "seed")  # what runs of one command differ in: it has options of its own for that

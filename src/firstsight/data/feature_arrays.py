@@ -14,12 +14,17 @@ from numpy.typing import NDArray
 from firstsight.core.errors import DataError
 from firstsight.data.feature_files import Found, refuse_bomb
 
-ALLOWED = ("features", "labels", "names")
+LABELS = "labels"
 
 
-def read_arrays(path: Path) -> Found:
-    """What the arrays of a file say; DataError where it has none of `features`, or one that cannot be read."""
+def read_arrays(path: Path, label: str | None = None) -> Found:
+    """What the arrays of a file say; DataError where it has none of `features`, or one that cannot be read.
+
+    `label` names the array of categories, where it is not `labels`.
+    """
     if path.suffix.lower() == ".npy":
+        if label is not None:
+            raise DataError(f"{path} holds features alone, and no {label!r}", "save both with numpy.savez")
         with path.open("rb") as file:
             return Found(_array(path, "features", file, path.stat().st_size))
     try:
@@ -29,7 +34,9 @@ def read_arrays(path: Path) -> Found:
                 raise DataError(
                     f"{path} holds {_listed(list(held))}, and no array features", "name them features, labels and names"
                 )
-            wanted = {name: info for name, info in held.items() if name in ALLOWED}
+            if label is not None and label not in held:
+                raise DataError(f"{path} has no array {label!r}", f"it holds {_listed(list(held))}")
+            wanted = {name: info for name, info in held.items() if name in ("features", "names", label or LABELS)}
             refuse_bomb(path, sum(info.file_size for info in wanted.values()))
             arrays = {}
             for name, info in wanted.items():
@@ -37,8 +44,8 @@ def read_arrays(path: Path) -> Found:
                     arrays[name] = _array(path, name, file, info.file_size)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:  # damaged, odd or locked
         raise DataError(f"{path} is no .npz file: {error}", "save it with numpy.savez") from None
-    features, (names, labels) = arrays["features"], (arrays.get(name) for name in ("names", "labels"))
-    return Found(features, _flat(path, "names", names), _flat(path, "labels", labels))
+    features, (names, labels) = arrays["features"], (arrays.get(name) for name in ("names", label or LABELS))
+    return Found(features, _flat(path, "names", names), _flat(path, label or LABELS, labels))
 
 
 def _array(path: Path, name: str, file: IO[bytes], size: int) -> NDArray[Any]:

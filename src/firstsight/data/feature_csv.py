@@ -17,21 +17,21 @@ from firstsight.data.feature_files import Found
 SHOWN = 40  # characters of a cell in an error
 
 
-def read_csv(path: Path) -> Found:
+def read_csv(path: Path, label: str | None = None) -> Found:
     """What the lines of a file say; DataError with its line and its column where one cannot be used."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return _read(path, csv.reader(file, strict=True))
+            return _read(path, csv.reader(file, strict=True), label)
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}", "save it as UTF-8") from None
 
 
-def _read(path: Path, lines: Iterator[list[str]]) -> Found:
+def _read(path: Path, lines: Iterator[list[str]], label: str | None) -> Found:
     header = _next(path, lines, 1)
     if header is None:
         raise DataError(f"{path} is empty", "its first line holds the titles of columns")
     _refuse_other_marks(path, header)
-    columns = find_columns(path, header)
+    columns = find_columns(path, header, label)
     values, numbers, names, labels, width = array("d"), array("q"), list[str](), list[str](), 0
     while (cells := _next(path, lines, number := getattr(lines, "line_num", 0) + 1)) is not None:
         if not cells:  # an empty line

@@ -40,7 +40,10 @@ class FeatureFile:
         labels, where = self.found.labels, self.found.where
         if labels is None:
             missing = "an array labels" if self.path.suffix.lower() in (".npz", ".npy") else "a column label"
-            raise DataError(f"{self.path} does not say which category a feature is of", f"add {missing}")
+            raise DataError(
+                f"{self.path} does not say which category a feature is of",
+                f"add {missing}, or name the one that does with --label",
+            )
         return tuple(_text(self.path, where(i), "label", label) for i, label in enumerate(labels))
 
 
@@ -49,10 +52,10 @@ def is_feature_file(path: Path) -> bool:
     return path.suffix.lower() in SUFFIXES and not path.is_dir()
 
 
-def read_features(path: Path | str) -> FeatureFile:
+def read_features(path: Path | str, label: str | None = None) -> FeatureFile:
     """The features of a file; DataError where it cannot be used.
 
-    `docs/embeddings.md` says which arrays and columns are taken for what.
+    `docs/embeddings.md` says which arrays and columns are taken for what. `label` names the one of categories instead.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -61,7 +64,7 @@ def read_features(path: Path | str) -> FeatureFile:
     if suffix in (".npz", ".npy"):
         from firstsight.data.feature_arrays import read_arrays
 
-        read: Callable[[Path], Found] = read_arrays
+        read: Callable[[Path, str | None], Found] = read_arrays
     elif suffix == ".parquet":
         from firstsight.data.feature_parquet import read_parquet
 
@@ -71,7 +74,7 @@ def read_features(path: Path | str) -> FeatureFile:
 
         read = read_csv
     try:
-        return checked(path, read(path))
+        return checked(path, read(path, label))
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
 

@@ -13,7 +13,7 @@ from firstsight.data.feature_columns import find_columns
 from firstsight.data.feature_files import Found, refuse_bomb
 
 
-def read_parquet(path: Path) -> Found:
+def read_parquet(path: Path, label: str | None = None) -> Found:
     """What the columns of a file say; DataError with its column where one cannot be used."""
     try:
         import pyarrow
@@ -24,7 +24,7 @@ def read_parquet(path: Path) -> Found:
         ) from None
     try:
         with parquet.ParquetFile(path) as file:
-            columns = find_columns(path, file.schema_arrow.names)
+            columns = find_columns(path, file.schema_arrow.names, label)
             refuse_bomb(path, _unpacked(file.metadata))
             table = file.read(use_threads=False)
         if columns.whole is not None:

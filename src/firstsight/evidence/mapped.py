@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from firstsight.core.errors import DiskError, FirstsightError
+from firstsight.core.packages import need
 from firstsight.evidence.layout import SAMPLE, Layout, Places, fit, points_of, sample
 from firstsight.evidence.layout_file import keep, kept
 from firstsight.store.catalogue import Catalogue
@@ -137,6 +138,7 @@ class Map:
         numbers, owners, _ = view.catalogue.columns()
         if not len(numbers):
             return
+        need("laying out a map", "scipy", "sklearn")
         chosen = numbers[sample(owners, SAMPLE)]
         layout = fit(chosen, points_of(view.register, _features_of(view, set(chosen.tolist()))))
         places = np.concatenate(list(_placed(view, layout, 0)))

@@ -15,7 +15,7 @@ from firstsight.evidence.words import day
 from firstsight.model.examples import SIDE
 from firstsight.store.authors import Author
 from firstsight.store.events import Assigned, Discarded
-from firstsight.store.originals import Originals
+from firstsight.store.originals import NO_FILE, Originals
 from firstsight.store.view import View
 
 FELLOWS = 5  # images shown of a category
@@ -95,7 +95,8 @@ def _fellow(originals: Originals, number: int, event: Assigned) -> Fellow:
     try:
         return Fellow(number, event.source, thumbnail(originals.picture(event), SIDE))
     except ImageError as error:
-        return Fellow(number, event.source, None, error.reason)
+        why = event.source if error.reason == NO_FILE else error.reason  # what came as a feature has a name
+        return Fellow(number, event.source, None, why)
 
 
 def _apart(features: NDArray[Any], feature: NDArray[Any]) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from firstsight.data.crops import Crop, box_of
 from firstsight.data.images import ImageLike, read
 from firstsight.data.pack import PackedImage, packed_images
 from firstsight.data.source import PACK
-from firstsight.store.pictures import GONE, UPLOAD, Kept, Pictures
+from firstsight.store.pictures import GONE, NOT_KEPT, UPLOAD, Kept, Pictures
 
 CHANGED, NO_FILE, FORGOTTEN = "another picture now", "not a file", "forgotten"
 
@@ -47,7 +47,7 @@ class Originals:
         """The file of an image, or of the frame it is a part of; None where there is none."""
         frame = self._frame(image)
         place = frame.path if isinstance(frame, Kept) else Path(str(frame))
-        return place if place is not None and place.is_file() else None
+        return place if place is not None and place.is_absolute() and place.is_file() else None
 
     def thumbnail(self, image: Told, side: int) -> bytes:
         """A small square of it, kept for the next time; ImageError where there is no picture to make it of."""
@@ -68,18 +68,26 @@ def original(place: ImageLike, content: str) -> ImageLike:
     if not content:
         raise ImageError(str(place), FORGOTTEN)
     frame = place.frame if isinstance(place, Crop) else place
+    if isinstance(frame, str) and (why := absent(frame)) == NO_FILE:
+        raise ImageError(str(place), why)
     try:
         picture, digest = read(place)
     except ImageError as error:
         if isinstance(frame, Kept):
             raise error
-        named = not isinstance(place, str) or Path(place).is_absolute()
-        raise ImageError(str(place), GONE if named else NO_FILE) from None
+        raise ImageError(str(place), GONE) from None
     except OSError:  # a pack that was taken away meanwhile
         raise ImageError(str(place), GONE) from None
     if digest.hex() != content and not (isinstance(frame, Kept) and frame.bare):
         raise ImageError(str(place), CHANGED)
     return picture
+
+
+def absent(source: str) -> str:
+    """Why there is no picture of an image from here, in a word or two: files are told with all folders above them."""
+    if source.startswith(UPLOAD):
+        return NOT_KEPT
+    return GONE if Path(source).is_absolute() else NO_FILE
 
 
 def _hex(image: Told) -> str:

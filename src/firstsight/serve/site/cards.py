@@ -15,8 +15,8 @@ from firstsight.store.authors import PERSON, RULE
 from firstsight.store.browse import SAMPLES, Entry, entry
 from firstsight.store.catalogue import Category
 from firstsight.store.events import Assigned
-from firstsight.store.originals import FORGOTTEN
-from firstsight.store.pictures import GONE, NOT_KEPT, UPLOAD, file_name
+from firstsight.store.originals import FORGOTTEN, NO_FILE, absent
+from firstsight.store.pictures import file_name
 from firstsight.store.table import UNSURE
 
 LARGE = 224  # pixels of a thumbnail: sharp where screens are fine
@@ -82,8 +82,8 @@ def tile(site: Site, number: int) -> Tile:
     return Tile(
         number=number,
         src=src,
-        why=why,
-        file=file_name(event.source),
+        why=f"{number} · {event.source}" if why == NO_FILE else why,  # what came as a feature has a name
+        file=event.source if why == NO_FILE else file_name(event.source),
         category=category.id,
         name=category.name,
         known=category.known,
@@ -99,7 +99,7 @@ def picture(site: Site, number: int, event: Assigned) -> tuple[str | None, str]:
     if not event.content:
         return None, FORGOTTEN
     if site.originals.file(event) is None and f"{PACK}:" not in event.source:
-        return None, NOT_KEPT if event.source.startswith((UPLOAD, "feature")) else GONE
+        return None, absent(event.source)
     return f"/api/images/{number}/thumbnail?side={LARGE}", ""
 
 

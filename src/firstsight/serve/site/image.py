@@ -13,6 +13,7 @@ from firstsight.pages.explanation import case_of
 from firstsight.serve.routes import Heavy
 from firstsight.serve.site.cards import tile, when
 from firstsight.serve.site.shown import Site, TheSite, pages
+from firstsight.store.originals import NO_FILE, absent
 from firstsight.store.pictures import UPLOAD
 from firstsight.store.views import member
 
@@ -67,7 +68,7 @@ def _facts(each: Any) -> list[tuple[str, str]]:
     place = None if each.latitude is None else f"{each.latitude:.5f}, {each.longitude:.5f}"
     found = {
         "number": str(each.image),
-        "file": each.source.removeprefix(UPLOAD),
+        "name" if absent(each.source) == NO_FILE else "file": each.source.removeprefix(UPLOAD),
         "arrived": when(each.time),
         "taken": each.taken and each.taken.replace("T", " "),
         "place": place,
