@@ -7,7 +7,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PACKAGE = Path("src", "firstsight")
+PACKAGE, LEGAL = Path("src", "firstsight"), ("LICENSE", "NOTICE")
 
 
 class OneSource(BuildHookInterface):
@@ -15,5 +15,9 @@ class OneSource(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         root = Path(self.root)
-        source = next(folder / PACKAGE for folder in (root, root.parents[1]) if (folder / PACKAGE).is_dir())
-        build_data["force_include"][str(source)] = str(PACKAGE if self.target_name == "sdist" else PACKAGE.name)
+        tree = next(folder for folder in (root, root.parents[1]) if (folder / PACKAGE).is_dir())
+        if self.target_name != "sdist":
+            build_data["force_include"][str(tree / PACKAGE)] = PACKAGE.name
+            return
+        for part in (PACKAGE, *LEGAL):  # a wheel takes the licence from where its sdist has it
+            build_data["force_include"][str(tree / part)] = str(part)
