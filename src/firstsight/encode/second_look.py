@@ -49,18 +49,24 @@ def enlarged(images: Tensor, places: Tensor) -> Tensor:
         return watched
     across, down, half = square(places)
     height, width = images.shape[2:]
-    x = across[:, None] + half[:, None] * _places(width, places)
-    y = down[:, None] + half[:, None] * _places(height, places)
+    columns, rows = _places(width, places), _places(height, places)
+    right, below = (middle[:, None] - (1 - half[:, None]) * at for middle, at in ((across, columns), (down, rows)))
     if images.device.type == "cpu" and not torch.onnx.is_in_onnx_export():  # which has any number of images
-        return torch.stack([_sampled(*each) for each in zip(images, x, y, strict=True)])
-    across_all, down_all = x[:, None, :, None].expand(-1, height, -1, -1), y[:, :, None, None].expand(-1, -1, width, -1)
-    grid = torch.cat([across_all, down_all], dim=-1).to(images.dtype)
+        return torch.stack(
+            [_sampled(*each) for each in zip(images, right * width / 2, below * height / 2, strict=True)]
+        )
+    x = (columns + right)[:, None, :, None].expand(-1, height, -1, -1)
+    y = (rows + below)[:, :, None, None].expand(-1, -1, width, -1)
+    grid = torch.cat([x, y], dim=-1).to(images.dtype)
     return F.grid_sample(images, grid, mode="bicubic", padding_mode="reflection", align_corners=False)
 
 
-def _sampled(image: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """The same for one image, rows first and then columns: a quarter of the time where nothing does it all at once."""
-    (rows, by_row), (columns, by_column) = _taps(y, image.shape[1]), _taps(x, image.shape[2])
+def _sampled(image: Tensor, right: Tensor, below: Tensor) -> Tensor:
+    """The same for one image, rows first and then columns: a quarter of the time where nothing does it all at once.
+
+    What is told is how many pixels beside its own place each column and row is found.
+    """
+    (rows, by_row), (columns, by_column) = _taps(below), _taps(right)
     tall = _summed(image.index_select(1, row) * by[:, None] for row, by in zip(rows, by_row, strict=True))
     return _summed(tall.index_select(2, column) * by for column, by in zip(columns, by_column, strict=True))
 
@@ -72,22 +78,23 @@ def _summed(parts: Iterable[Tensor]) -> Tensor:
     return first
 
 
-def _taps(at: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The four of so many pixels around a place from -1 to 1, mirrored at the edges, and their cubic weights.
+def _taps(beside: Tensor) -> tuple[Tensor, Tensor]:
+    """For each of some pixels the four around a place beside it, mirrored at the edges, and their cubic weights.
 
-    >>> taps, weights = _taps(torch.tensor([-0.5]), 4)  # between the first two
+    Whole numbers are told apart from parts of a pixel early, since bf16 has but eight bits for both.
+
+    >>> taps, weights = _taps(torch.tensor([0.5, 0.0, 0.0, 0.0]))  # the first is to be found between the first two
     >>> taps[:, 0].tolist(), weights[:, 0].tolist()
     ([0, 0, 1, 2], [-0.09375, 0.59375, 0.59375, -0.09375])
     """
-    place = ((at + 1) * count - 1) / 2
-    first = place.floor()
-    taps = first + torch.arange(-1, 3)[:, None]
+    whole, count = beside.floor(), len(beside)
+    taps = whole.long() + torch.arange(count) + torch.arange(-1, 3)[:, None]
     taps = torch.where(taps < 0, -1 - taps, taps)
     taps = torch.where(taps > count - 1, 2 * count - 1 - taps, taps)
-    part = place - first
+    part = beside - whole
     far = torch.stack([part + 1, part, 1 - part, 2 - part])
     near = ((CUBIC + 2) * far - (CUBIC + 3)) * far.square() + 1
-    return taps.long(), torch.where(far <= 1, near, CUBIC * (((far - 5) * far + 8) * far - 4))
+    return taps, torch.where(far <= 1, near, CUBIC * (((far - 5) * far + 8) * far - 4))
 
 
 def square(places: Tensor) -> tuple[Tensor, Tensor, Tensor]:
