@@ -105,7 +105,7 @@ def test_the_small_installation_answers_as_the_full_one(swatches: Path, tmp_path
     export_model(made, tmp_path / "m.light")
     sdist, core = built(ROOT / "packaging" / "core", tmp_path)
     source = {f"src/firstsight/{name}" for name in files(ROOT / "src" / "firstsight")}
-    assert packed(sdist) == {"pyproject.toml", "hatch_build.py", ".gitignore", *source}
+    assert packed(sdist) == {"pyproject.toml", "hatch_build.py", ".gitignore", "LICENSE", "NOTICE", *source}
     python = tmp_path / "clean" / "bin" / "python"
     run("uv", "venv", "--quiet", "clean", cwd=tmp_path)
     run("uv", "pip", "install", "--quiet", "--python", python, "-c", ROOT / "constraints.txt", core, cwd=tmp_path)

@@ -62,7 +62,7 @@ def prepare(
 
 def encode_stream(task: Task, model: Model, progress: Progress) -> Features:
     """The stream's features; seeds that leave the encoder as it came share them."""
-    encoder = model.image_encoder.fingerprint
+    encoder = f"{model.settings.method} {model.image_encoder.fingerprint}"  # another method may make others of the same
     if encoder not in task.encoded:
         task.encoded.clear()
         task.encoded[encoder] = encode_pixels(model, task.stream, progress=progress)
