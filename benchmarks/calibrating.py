@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from firstsight.core.threads import one_thread
 from firstsight.methods.firstsight.calibration import TEACHING, calibrated
-from firstsight.methods.firstsight.decision import DIMENSIONS
+from firstsight.methods.firstsight.decision import dimensions_for
 from firstsight.methods.firstsight.forms import even
 from firstsight.methods.firstsight.space import fit_space
 from firstsight.methods.firstsight.trial import Trial
@@ -64,13 +64,13 @@ def drawn(categories: int, images: int, width: int) -> tuple[NDArray[Any], NDArr
 
 
 def measured(features: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[str, float]:
-    generator = np.random.default_rng(0)
+    generator, dimensions = np.random.default_rng(0), dimensions_for(len(labels))
     stream = simulated(labels, random_thirds(labels, 1, generator)[0], generator, TEACHING)
-    trial = Trial(features, labels, DIMENSIONS, stream)
+    trial = Trial(features, labels, dimensions, stream)
     concentration, every = trial.spread.concentration, np.arange(len(stream.arriving))
     return {
-        "the space": seconds(lambda: fit_space(features, labels, DIMENSIONS)),
-        "its calibration": seconds(lambda: calibrated(features, labels, DIMENSIONS, seed=0)),
+        "the space": seconds(lambda: fit_space(features, labels, dimensions)),
+        "its calibration": seconds(lambda: calibrated(features, labels, dimensions, seed=0)),
         "a simulated stream, in it": seconds(lambda: trial.answers(concentration, every)),
         "the same stream, by a register": seconds(lambda: trial.register(concentration).assign_many(trial.arriving)),
     }

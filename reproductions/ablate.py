@@ -31,8 +31,8 @@ from firstsight.core.threads import one_thread
 from firstsight.methods.firstsight import discriminant, space
 from firstsight.methods.firstsight import trial as one_trial
 from firstsight.methods.firstsight.calibration import TEACHING, best_concentration
-from firstsight.methods.firstsight.decision import DIMENSIONS
-from firstsight.methods.firstsight.discriminant import Floats, Labels, Projection, category_means, fit_projection
+from firstsight.methods.firstsight.decision import dimensions_for
+from firstsight.methods.firstsight.discriminant import Floats, Labels, category_means, fit_projection
 from firstsight.methods.firstsight.forms import even
 from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.space import Space, fit_space
@@ -55,7 +55,7 @@ class Variant:
     """What is other than in the method."""
 
     features: Floats
-    dimensions: int = DIMENSIONS
+    dimensions: int | None = None  # as many as so many images have, if it says nothing
     prior: Prior = PRIOR
     spread: Mapping[str, Any] = field(default_factory=dict)
     instead: tuple[ModuleType, str, Any] | None = None  # a name of a module, and what it stands for
@@ -79,7 +79,8 @@ def variants(support: Part, once: Part | None) -> dict[str, Variant]:
         "categories learn on": Variant(features, spread={"enough": np.inf}),
         "categories stay as founded": Variant(features, spread={"enough": 1.0}),
         "128 dimensions": Variant(features, 128),
-        "256 dimensions": Variant(features, 256),
+        "192 dimensions": Variant(features, 192),
+        "400 dimensions": Variant(features, 400),
     }
 
 
@@ -93,8 +94,8 @@ def leading(
 ) -> Space:
     """Without the dimensions in which the means of known categories do not differ."""
     whole, keep = fit_space(features, labels, dimensions, prior, measured), slice(int(labels.max()))
-    projection = Projection(whole.projection.mean, whole.projection.matrix[:, keep])
-    return Space(projection, whole.within[keep], whole.between[keep])
+    projection = replace(whole.projection, turn=whole.projection.turn[:, keep])
+    return Space(projection, whole.within[keep], whole.between[keep], whole.own[:, keep])
 
 
 def unchanged(within: Floats, *_: Any) -> Floats:
@@ -119,12 +120,13 @@ def score(variant: Variant, labels: Labels) -> tuple[float, Floats]:
     generator = np.random.default_rng(0)
     news = random_thirds(labels, REPEATS, generator)
     streams = [simulated(labels, new, generator, TEACHING) for new in news]
+    dimensions = variant.dimensions or dimensions_for(len(labels))
     with patch.object(*variant.instead) if variant.instead else nullcontext():
-        trials = [Trial(variant.features, labels, variant.dimensions, stream, variant.prior) for stream in streams]
+        trials = [Trial(variant.features, labels, dimensions, stream, variant.prior) for stream in streams]
     for trial in trials:
         trial.spread = replace(trial.spread, **variant.spread)
-    dimensions = trials[0].arriving.shape[1]
-    concentration = best_concentration([trial.corrected() for trial in trials], dimensions, variant.prior)
+    kept = trials[0].arriving.shape[1]
+    concentration = best_concentration([trial.corrected() for trial in trials], kept, variant.prior)
     return concentration, np.array([figures(trial, concentration) for trial in trials])
 
 

@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 from firstsight.core.rehearsed import Rehearsed
 from firstsight.core.threads import one_thread
 from firstsight.methods.firstsight.calibration import ARRIVING, TEACHING, TRIALS, best_concentration
-from firstsight.methods.firstsight.decision import DIMENSIONS
+from firstsight.methods.firstsight.decision import dimensions_for
 from firstsight.methods.firstsight.forms import even
 from firstsight.methods.firstsight.splitting import cuts as in_two
 from firstsight.methods.firstsight.trial import Trial
@@ -51,7 +51,7 @@ def cuts(path: Path, streams: int) -> Cuts:
         categories = generator.permutation(np.unique(labels))
         new = categories[: int(len(categories) * (1 / 3, 1 / 2)[stream % 2])]
         taught = (0.5, 0.75)[stream // 2 % 2]
-        trials.append(Trial(features, labels, DIMENSIONS, simulated(labels, new, generator, taught)))
+        trials.append(Trial(features, labels, dimensions_for(len(labels)), simulated(labels, new, generator, taught)))
     dimensions = len(trials[0].spread.within)
     concentration = best_concentration([trial.corrected() for trial in trials[:CALIBRATING]], dimensions)
     return np.array([each for trial in trials for each in in_two(trial, concentration)])
@@ -69,9 +69,10 @@ def rehearsals(path: Path, halves: int) -> Iterator[tuple[Cuts, Cuts]]:
         taught, own = features[stream.teaching], np.unique(labels[stream.teaching], return_inverse=True)[1]
         draws = int(np.clip(ARRIVING / (len(own) / 2), *TRIALS))
         news = random_thirds(own, draws, generator)
-        trials = [Trial(taught, own, DIMENSIONS, simulated(own, new, generator, TEACHING)) for new in news]
+        kept = dimensions_for(len(own))
+        trials = [Trial(taught, own, kept, simulated(own, new, generator, TEACHING)) for new in news]
         concentration = best_concentration([t.corrected() for t in trials], len(trials[0].spread.within))
-        real = Trial(features, labels, DIMENSIONS, stream)
+        real = Trial(features, labels, kept, stream)
         orders = [real, *(real.shuffled(generator) for _ in range(ORDERS - 1))]
         made = [np.array([cut for trial in some for cut in in_two(trial, concentration)]) for some in (trials, orders)]
         yield made[0], made[1]

@@ -19,7 +19,7 @@ from clouds import clouds
 from firstsight.core.assignments import Assignments
 from firstsight.core.protocols import SupportFeatures
 from firstsight.methods.firstsight.calibration import Calibration, calibrated
-from firstsight.methods.firstsight.decision import Firstsight
+from firstsight.methods.firstsight.decision import Firstsight, dimensions_for
 from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.simulation import ALWAYS, MUCH_MORE, evenly, random_thirds, simulated, thirds
 from firstsight.register.kinds import of_header
@@ -78,6 +78,10 @@ def test_calibration_finds_categories_that_are_there_to_be_found() -> None:
     assert (counts >= 3).sum() == pytest.approx(24, abs=3)
     known = labels[order] < 12
     assert (answers.category[known] == labels[order][known]).mean() > 0.9
+
+
+def test_more_images_bear_more_dimensions_within_bounds() -> None:
+    assert [dimensions_for(images) for images in (1, 959, 965, 1500, 1600, 100_000)] == [192, 192, 193, 300, 320, 320]
 
 
 def test_its_state_survives_saving() -> None:

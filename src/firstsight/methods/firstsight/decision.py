@@ -30,7 +30,8 @@ from firstsight.register.statistics import Spread, StatisticsRegister
 if TYPE_CHECKING:
     from firstsight.methods.firstsight.crossfit import CrossFit
 
-DIMENSIONS = 192
+DIMENSIONS = 192, 320  # at least and at most; between them a dimension for every so many images
+FOR_EACH = 5
 MOST = 2000  # images that say how new categories are spread and how readily they are born: more say little more
 
 
@@ -69,7 +70,6 @@ class Firstsight(Decision):
     def fit(cls, support: SupportFeatures, settings: Any) -> Self:
         """Fit the projection to the features of the support set, and find what the register needs."""
         from firstsight.methods.firstsight.calibration import calibrated  # what fits loads SciPy, what answers does not
-        from firstsight.methods.firstsight.discriminant import Projection
         from firstsight.methods.firstsight.space import fit_space
 
         labels, categories = support.labels, len(support.names)
@@ -80,17 +80,18 @@ class Firstsight(Decision):
             features = even(support.features).astype(np.float64)
         some = evenly(labels, max(MOST, 4 * categories), np.random.default_rng(settings.seed))
         own = np.unique(labels[some], return_inverse=True)[1]  # without a gap, should a category have no image
+        dimensions = dimensions_for(len(some))
         if support.held_out:  # the encoder learned these images, so others tell of new categories
             tried = crossed(support.held_out, labels, settings.seed)
-            space = fit_space(features[some], own, DIMENSIONS, measured=tried.measured)
+            space = fit_space(features[some], own, dimensions, measured=tried.measured)
             calibration = tried.calibration(categories, settings.seed)
         else:
-            space = fit_space(features[some], own, DIMENSIONS)
-            calibration = calibrated(features[some], own, DIMENSIONS, settings.seed, progress=support.progress)
-        found = space.projection
+            space = fit_space(features[some], own, dimensions)
+            calibration = calibrated(features[some], own, dimensions, settings.seed, progress=support.progress)
+        origin, basis = space.projection.mean, space.projection.matrix
         if narrow:  # their unit is a part of it
-            found = Projection(middle + unit * found.mean, found.matrix / unit[:, None])
-        origin, basis = single(found.mean), single(found.matrix)
+            origin, basis = middle + unit * origin, basis / unit[:, None]
+        origin, basis = single(origin), single(basis)
         sums = np.zeros((categories, basis.shape[1]))
         np.add.at(sums, labels, _turned(support.features, origin, basis))
         return cls(
@@ -190,4 +191,9 @@ def crossed(held_out: Sequence[HeldOut], labels: NDArray[np.int64], seed: int) -
     some = evenly(labels, max(MOST, 4 * (int(labels.max()) + 1)), np.random.default_rng(seed))
     features = [even(each.features)[some].astype(np.float64) for each in held_out]
     taught = [np.flatnonzero(np.isin(some, each.taught)) for each in held_out]
-    return cross_fit(features, taught, labels[some], DIMENSIONS, seed)
+    return cross_fit(features, taught, labels[some], dimensions_for(len(some)), seed)
+
+
+def dimensions_for(images: int) -> int:
+    """How many dimensions features of so many support images are compared in: more images bear more of them."""
+    return int(np.clip(images // FOR_EACH, *DIMENSIONS))

@@ -39,6 +39,7 @@ class Space:
     projection: Projection
     within: Floats
     between: Floats
+    own: Floats  # where the features lie that it was fitted on
 
 
 def fit_space(
@@ -56,7 +57,7 @@ def fit_space(
     within = _within(left_out, parts, prior)
     between = _between(left_out, within, parts, prior)
     within[parts.leading :] = _also_of_seen(within, projected, labels, parts)[parts.leading :]
-    return Space(projection, within, np.maximum(between, LEAST * within))
+    return Space(projection, within, np.maximum(between, LEAST * within), projected)
 
 
 def _axes_of(features: Floats, dimensions: int) -> Callable[[Floats], Floats]:

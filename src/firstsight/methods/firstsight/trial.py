@@ -35,8 +35,7 @@ class Trial:
         taught, own = np.unique(labels[stream.teaching], return_inverse=True)
         space = fit_space(features[stream.teaching], own, dimensions, prior, measured)
         self.spread = Spread(space.within, space.between, prior.concentration_in(len(space.within)))
-        teaching = space.projection(features[stream.teaching])
-        self.counts, self.sums = np.bincount(own), category_sums(teaching, own)
+        self.counts, self.sums = np.bincount(own), category_sums(space.own, own)
         self.arriving = space.projection(features[stream.arriving])
         self.truth, self.known = labels[stream.arriving], stream.known
         self._taught = taught
