@@ -13,6 +13,7 @@ from firstsight.core.protocols import HeldOut, SupportFeatures
 from firstsight.methods.firstsight.calibration import TEACHING, Tried, best_concentration
 from firstsight.methods.firstsight.crossfit import CrossFit, as_far_as_it_pays, cross_fit, halves
 from firstsight.methods.firstsight.decision import Firstsight
+from firstsight.methods.firstsight.miscount import NATS
 from firstsight.methods.firstsight.prior import PRIOR
 from firstsight.methods.settings import settings
 
@@ -101,10 +102,10 @@ def test_a_decision_learns_of_new_categories_from_what_was_held_out() -> None:
     assert len(told.register().assign_many(arriving).category) == len(arriving)
 
 
-def test_a_wrong_number_costs_nothing_where_encoders_learned_half() -> None:
+def test_a_wrong_number_costs_little_where_encoders_learned_half() -> None:
     features, labels = clouds(12, 12, apart=1.0)
     found = cross_fit([features, features], halves(labels, 0), labels, 32, seed=0)
     streams = [trial.corrected() for trial in found.tried.trials]
     dimensions = found.tried.trials[0].arriving.shape[1]
-    assert found.tried.concentration == best_concentration(streams, dimensions, miscounting=0.0)
-    assert found.tried.concentration != best_concentration(streams, dimensions)
+    free, whole = (best_concentration(streams, dimensions, miscounting=price) for price in (0.0, NATS))
+    assert 0 < abs(found.tried.concentration - free) < abs(found.tried.concentration - whole)

@@ -88,10 +88,10 @@ class Firstsight(Decision):
         else:
             space = fit_space(features[some], own, dimensions)
             calibration = calibrated(features[some], own, dimensions, settings.seed, progress=support.progress)
-        origin, basis = space.projection.mean, space.projection.matrix
+        mean, matrix = space.projection.mean, space.projection.matrix
         if narrow:  # their unit is a part of it
-            origin, basis = middle + unit * origin, basis / unit[:, None]
-        origin, basis = single(origin), single(basis)
+            mean, matrix = middle + unit * mean, matrix / unit[:, None]
+        origin, basis = single(mean), single(matrix)
         sums = np.zeros((categories, basis.shape[1]))
         np.add.at(sums, labels, _turned(support.features, origin, basis))
         return cls(
