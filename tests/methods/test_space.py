@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from clouds import clouds
 from firstsight.methods.firstsight.discriminant import (
+    Span,
     axes_again,
     axes_of_few,
     category_means,
@@ -48,6 +49,18 @@ def test_the_dimensions_after_those_are_the_datas_own() -> None:
     one, other = (fit_projection(each, labels, np.eye(12)).matrix for each in (features, features * noise))
     cosines = np.abs((one * other).sum(axis=0)) / np.linalg.norm(one, axis=0) / np.linalg.norm(other, axis=0)
     assert cosines.min() > 0.999
+
+
+@given(st.integers(0, 9))
+def test_along_all_their_axes_fewer_values_say_the_same(seed: int) -> None:
+    """20 images of 50 values differ in 19 directions; a projection found there is one of the features themselves."""
+    features = np.random.default_rng(seed).standard_normal((20, 50)) + 3
+    span = Span.of(features)
+    assert span.features.shape == (20, 19)
+    centred = features - features.mean(axis=0)
+    assert np.allclose(span.features @ span.features.T, centred @ centred.T)
+    there = fit_projection(span.features, np.arange(20) % 4, np.eye(19, 7))
+    assert np.allclose(span.whole(there)(features), there(span.features))
 
 
 def test_the_fewer_images_the_rounder_their_covariance() -> None:

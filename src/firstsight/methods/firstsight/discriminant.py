@@ -77,9 +77,34 @@ def principal_axes(features: Floats, dimensions: int) -> Floats:
     if count > width:
         _, axes = eigh(centred.T @ centred, subset_by_index=[width - dimensions, width - 1])
         return np.asarray(axes[:, ::-1])
+    sides, lengths = _by_length(centred, dimensions)
+    return np.asarray(centred.T @ sides / lengths)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Features along all of their principal axes: where there are fewer images than values, fewer say the same."""
+
+    mean: Floats
+    axes: Floats
+    features: Floats
+
+    @classmethod
+    def of(cls, features: Floats) -> Span:
+        mean = features.mean(axis=0)
+        sides, lengths = _by_length(features - mean, len(features) - 1)
+        return cls(mean, (features - mean).T @ sides / lengths, sides * lengths)
+
+    def whole(self, projection: Projection) -> Projection:
+        """The same projection, of features as they were."""
+        return Projection(self.mean + self.axes @ projection.mean, self.axes @ projection.axes, projection.turn)
+
+
+def _by_length(centred: Floats, count: int) -> tuple[Floats, Floats]:
+    """Of the longest principal components, what every image has of each at length 1, and how long they are."""
     squares, sides = eigh(centred @ centred.T, driver="evd")  # all of them in less time than some by another driver
-    squares, sides = squares[: -dimensions - 1 : -1], sides[:, : -dimensions - 1 : -1]
-    return np.asarray(centred.T @ sides / np.sqrt(np.maximum(squares, 1e-12 * squares[0] or 1.0)))
+    squares, sides = squares[: -count - 1 : -1], sides[:, : -count - 1 : -1]
+    return sides, np.sqrt(np.maximum(squares, 1e-12 * squares[0] or 1.0))
 
 
 def axes_again(features: Floats, axes: Floats) -> Floats:
