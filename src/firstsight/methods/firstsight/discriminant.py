@@ -21,6 +21,7 @@ Labels: TypeAlias = NDArray[np.int64]
 
 TELLING = 1e-2  # weight of how much all images vary, beside how much the means do, when dimensions are put in order
 LEAST = 1e-9  # of the mean variance: what a direction has at least, where no two images differ in it
+SHORTEST = 1e-6  # of the longest axis: what is shorter is rounding
 SHARE = 4  # few images: so many of them for every principal component
 
 
@@ -77,8 +78,7 @@ def principal_axes(features: Floats, dimensions: int) -> Floats:
     if count > width:
         _, axes = eigh(centred.T @ centred, subset_by_index=[width - dimensions, width - 1])
         return np.asarray(axes[:, ::-1])
-    sides, lengths = _by_length(centred, dimensions)
-    return np.asarray(centred.T @ sides / lengths)
+    return _along(centred, dimensions)[0]
 
 
 @dataclass(frozen=True)
@@ -92,19 +92,18 @@ class Span:
     @classmethod
     def of(cls, features: Floats) -> Span:
         mean = features.mean(axis=0)
-        sides, lengths = _by_length(features - mean, len(features) - 1)
-        return cls(mean, (features - mean).T @ sides / lengths, sides * lengths)
+        return cls(mean, *_along(features - mean, len(features) - 1))
 
     def whole(self, projection: Projection) -> Projection:
         """The same projection, of features as they were."""
         return Projection(self.mean + self.axes @ projection.mean, self.axes @ projection.axes, projection.turn)
 
 
-def _by_length(centred: Floats, count: int) -> tuple[Floats, Floats]:
-    """Of the longest principal components, what every image has of each at length 1, and how long they are."""
+def _along(centred: Floats, count: int) -> tuple[Floats, Floats]:
+    """So many principal axes, the longest first, and every image along them; an axis of no length is left at 0."""
     squares, sides = eigh(centred @ centred.T, driver="evd")  # all of them in less time than some by another driver
-    squares, sides = squares[: -count - 1 : -1], sides[:, : -count - 1 : -1]
-    return sides, np.sqrt(np.maximum(squares, 1e-12 * squares[0] or 1.0))
+    sides, lengths = sides[:, : -count - 1 : -1], np.sqrt(np.maximum(squares[: -count - 1 : -1], 0))
+    return np.asarray(centred.T @ sides / np.maximum(lengths, SHORTEST * lengths[0] or 1.0)), sides * lengths
 
 
 def axes_again(features: Floats, axes: Floats) -> Floats:
