@@ -135,6 +135,7 @@ def test_what_cannot_be_reproduced_is_refused(mini: list[str], tmp_path: Path) -
     refused(2, "epochs is a setting of new runs", "reproduce", "main", "--epochs", 3, "--out", tmp_path)
 
 
+@pytest.mark.slow
 def test_without_matplotlib_tables_can_still_be_made(
     made: tuple[Path, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +168,7 @@ def test_what_needs_no_runs_is_made_in_an_empty_folder(name: str, tmp_path: Path
         assert list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_runs_are_found_under_the_name_the_data_go_by(
     mini: list[str], made: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
