@@ -14,6 +14,7 @@ def test_generated_parts_are_up_to_date(name: str) -> None:
     assert fresh(name) == current(name), "run: uv run --all-extras python -m tools.docs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_are_up_to_date(name: str) -> None:
     """The same texts and series; where exactly a point lies may differ with the version of what draws it."""

@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow
 def test_twenty_kills_lose_nothing() -> None:
     command = [sys.executable, str(Path(__file__).with_name("crash.py")), "10"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=240)

@@ -267,6 +267,7 @@ def is_sound(path: Path, state: Any, events: list[Recorded]) -> bool:
             return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_file_is_found_out_wherever_the_damage_is(
     path: Path, kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
