@@ -41,9 +41,13 @@ WORKERS = 8  # at most: each loads torch for itself
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """A process for every core; for a file or a test by its name none, since starting them takes longer."""
+    """A process for every core; for a file or a test by its name none, since starting them takes longer.
+
+    Small tests wait for files and other programs for a sixth of their time, so there is one process more for them.
+    """
     a_few = all(Path(argument.split("::")[0]).is_file() for argument in config.args)
-    return 0 if a_few else min(cores(), WORKERS)
+    waiting = config.option.markexpr != "slow"
+    return 0 if a_few else min(cores() + waiting, WORKERS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -16,7 +16,7 @@ from firstsight.data.metadata import sighting_of
 from firstsight.data.strip import stripped
 from photographs import HAARLEM, exif, photograph
 
-TOLD = {"taken": "2026:05:01 12:00:03", "place": HAARLEM, "camera": ("Secretcam", "One"), "serial": "S77"}
+TOLD = {"taken": "2026:05:01 12:00:03", "place": HAARLEM, "camera": ("Secretcam", "One"), "serial": "S77-Secret"}
 
 
 def noisy(size: tuple[int, int] = (61, 43)) -> Image.Image:

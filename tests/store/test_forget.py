@@ -20,8 +20,10 @@ from firstsight.store.sqlite import SqliteLog
 from firstsight.store.store import Store
 from firstsight.store.views import images, line
 
-TOLD = Sighting(taken="1999-12-31T23:59:59", latitude=51.123456, longitude=-3.654321, camera="Secretcam", serial="S77")
-TRACES = (b"diary-of-anna", b"51.123456", b"3.654321", b"Secretcam", b"S77", b"1999-12-31")
+TOLD = Sighting(
+    taken="1999-12-31T23:59:59", latitude=51.123456, longitude=-3.654321, camera="Secretcam", serial="S77-Secret"
+)
+TRACES = (b"diary-of-anna", b"51.123456", b"3.654321", b"Secretcam", b"S77-Secret", b"1999-12-31")
 
 
 def private(value: int, kind: Kind = "codes") -> Arrival:
