@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,8 @@ def make_small(monkeypatch: pytest.MonkeyPatch, tiny: dict[str, Any]) -> None:
         assert name in backbones.SHORTCUTS or timm.is_model(name), name
         return build(tiny["backbone"], tiny["image_size"], stages, tiny["weights"], **how)
 
+    for shared in ("common", "features"):  # by scripts: one that another test has loaded knows the settings as they are
+        monkeypatch.delitem(sys.modules, shared, raising=False)
     monkeypatch.setattr(methods_settings, "settings", small_unless_given)
     monkeypatch.setattr(runs, "settings", small_unless_given)
     monkeypatch.setattr(assemble, "build", tiny_instead)
