@@ -249,6 +249,19 @@ def test_an_image_says_why_and_is_corrected(full: Page) -> None:
 
 
 @pytest.mark.slow
+def test_undo_takes_back_the_edit_that_is_seen_however_slow_the_way_back_is(full: Page) -> None:
+    full.goto("/images/9")
+    full.get_by_role("button", name="It is new-3").click()
+    expect(full.locator("#undo")).to_contain_text("Confirmed 1 image")
+    full.route("**/parts/undo", lambda route: (full.wait_for_timeout(700), route.continue_()))
+    full.get_by_label("It belongs to which category").fill("new-1")
+    full.keyboard.press("Enter")
+    expect(full.locator("h1")).to_have_text("new-1")
+    full.keyboard.press("u")
+    expect(full.locator("h1")).to_have_text("new-3")
+
+
+@pytest.mark.slow
 def test_review_goes_by_keyboard(full: Page, service: Service) -> None:
     full.goto("/review")
     seen: list[str] = []

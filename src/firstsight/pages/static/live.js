@@ -6,6 +6,7 @@ const TOGETHER = 250; // milliseconds of events that are told at once
 const AGAIN = 5000;
 
 const shown = document.getElementById("live");
+const back = document.getElementById("undo");
 let last = Number(document.body.dataset.last);
 let source = null;
 const due = {};
@@ -19,8 +20,20 @@ function tell(kind) {
   due[kind] = setTimeout(function go() {
     if (kind === "changed" && busy()) return void (due[kind] = setTimeout(go, 1000));
     due[kind] = null;
-    document.body.dispatchEvent(new CustomEvent(kind));
+    if (kind === "changed") show();
+    else document.body.dispatchEvent(new CustomEvent(kind));
   }, TOGETHER);
+}
+
+// the way back first: whoever sees an edit takes back that one, and not the one before
+let turn = 0;
+
+async function show() {
+  const mine = ++turn;
+  const response = await fetch("/parts/undo").catch(() => null);
+  const part = response?.ok ? await response.text().catch(() => null) : null;
+  if (part !== null && mine === turn) back.innerHTML = part;
+  document.body.dispatchEvent(new CustomEvent("changed"));
 }
 
 // an edit of this page's own is shown at once, and not again when it is told of
@@ -30,7 +43,7 @@ export function changed(events = []) {
   for (const each of events) own.add(each.event);
   clearTimeout(due.changed);
   due.changed = null;
-  document.body.dispatchEvent(new CustomEvent("changed"));
+  show();
 }
 
 // nor does what one types in go away under one's hands

@@ -1,4 +1,5 @@
 // What can be said of the images inside a lasso: each is one request, one edit, one undo.
+import { changed } from "./live.js";
 import { notice } from "./notices.js";
 import { send } from "./send.js";
 
@@ -75,6 +76,6 @@ export class Editing {
     this.say();
     if (!answer.ok) return notice(answer.detail, answer.remedy);
     this.choose([]);
-    document.body.dispatchEvent(new CustomEvent("changed"));
+    changed(answer.answer.events);
   }
 }
