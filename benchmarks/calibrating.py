@@ -67,12 +67,12 @@ def measured(features: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[s
     generator, dimensions = np.random.default_rng(0), dimensions_for(len(labels))
     stream = simulated(labels, random_thirds(labels, 1, generator)[0], generator, TEACHING)
     trial = Trial(features, labels, dimensions, stream)
-    concentration, every = trial.spread.concentration, np.arange(len(stream.arriving))
+    birth, every = trial.spread.birth, np.arange(len(stream.arriving))
     return {
         "the space": seconds(lambda: fit_space(features, labels, dimensions)),
         "its calibration": seconds(lambda: calibrated(features, labels, dimensions, seed=0)),
-        "a simulated stream, in it": seconds(lambda: trial.answers(concentration, every)),
-        "the same stream, by a register": seconds(lambda: trial.register(concentration).assign_many(trial.arriving)),
+        "a simulated stream, in it": seconds(lambda: trial.answers(birth, every)),
+        "the same stream, by a register": seconds(lambda: trial.register(birth).assign_many(trial.arriving)),
     }
 
 

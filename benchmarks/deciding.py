@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from firstsight.register.features import FeatureRegister
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.reproduce.provenance import provenance
 
 WIDTH = 192

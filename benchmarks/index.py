@@ -33,7 +33,8 @@ from firstsight.core.codes import hamming
 from firstsight.register import weighing
 from firstsight.register.codes import CodeRegister
 from firstsight.register.shortlist import Shortlist
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.reproduce.provenance import provenance
 
 # B / W at some dimensions, as fitted on the support set of CUB with features of a pretrained efficientnet-lite2

@@ -27,7 +27,8 @@ from firstsight.core.threads import one_thread
 from firstsight.encode.devices import pick_device
 from firstsight.methods.settings import settings
 from firstsight.model.assemble import assemble
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store.store import Arrival, Store
 
 SIDES = 250, 500, 1000, 2000  # of photographs, in pixels

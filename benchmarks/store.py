@@ -33,7 +33,8 @@ from firstsight.core.assignments import Assignment, Candidate
 from firstsight.core.codes import pack
 from firstsight.core.protocols import Provenance, Register, Silent
 from firstsight.register.codes import CodeRegister
-from firstsight.register.statistics import ENOUGH, Spread, StatisticsRegister
+from firstsight.register.spread import ENOUGH, Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.reproduce.provenance import provenance
 from firstsight.store import views
 from firstsight.store.connection import Sync

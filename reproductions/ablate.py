@@ -30,7 +30,7 @@ from firstsight.core.protocols import CONFIRMED
 from firstsight.core.threads import one_thread
 from firstsight.methods.firstsight import discriminant, space
 from firstsight.methods.firstsight import trial as one_trial
-from firstsight.methods.firstsight.calibration import TEACHING, best_concentration
+from firstsight.methods.firstsight.calibration import TEACHING, best_birth
 from firstsight.methods.firstsight.decision import dimensions_for
 from firstsight.methods.firstsight.discriminant import Floats, Labels, category_means, fit_projection
 from firstsight.methods.firstsight.forms import even
@@ -38,6 +38,7 @@ from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.space import Space, fit_space
 from firstsight.methods.firstsight.trial import Trial
 from firstsight.methods.simulation import random_thirds, simulated
+from firstsight.register.spread import Birth
 from firstsight.reproduce.provenance import provenance
 
 REPEATS = 8
@@ -59,6 +60,7 @@ class Variant:
     prior: Prior = PRIOR
     spread: Mapping[str, Any] = field(default_factory=dict)
     instead: tuple[ModuleType, str, Any] | None = None  # a name of a module, and what it stands for
+    declines: bool = True  # whether categories are born ever less readily
 
 
 def variants(support: Part, once: Part | None) -> dict[str, Variant]:
@@ -78,6 +80,7 @@ def variants(support: Part, once: Part | None) -> dict[str, Variant]:
         "a mean believed as it is": Variant(features, spread={"trusted": most}),
         "categories learn on": Variant(features, spread={"enough": np.inf}),
         "categories stay as founded": Variant(features, spread={"enough": 1.0}),
+        "categories are born as readily later": Variant(features, declines=False),
         "128 dimensions": Variant(features, 128),
         "192 dimensions": Variant(features, 192),
         "400 dimensions": Variant(features, 400),
@@ -115,8 +118,8 @@ def fitted_on(features: Floats, labels: Labels, axes_of: Callable[[Floats], Floa
 
 
 @one_thread()
-def score(variant: Variant, labels: Labels) -> tuple[float, Floats]:
-    """The concentration, and for every stream All, Old and New in per cent, confirmed and found over true ones."""
+def score(variant: Variant, labels: Labels) -> tuple[Birth, Floats]:
+    """How readily categories are born; for every stream All, Old, New in per cent, confirmed and found over true."""
     generator = np.random.default_rng(0)
     news = random_thirds(labels, REPEATS, generator)
     streams = [simulated(labels, new, generator, TEACHING) for new in news]
@@ -126,12 +129,17 @@ def score(variant: Variant, labels: Labels) -> tuple[float, Floats]:
     for trial in trials:
         trial.spread = replace(trial.spread, **variant.spread)
     kept = trials[0].arriving.shape[1]
-    concentration = best_concentration([trial.corrected() for trial in trials], kept, variant.prior)
-    return concentration, np.array([figures(trial, concentration) for trial in trials])
+    corrected = [trial.corrected() for trial in trials]
+    if variant.declines:
+        birth = best_birth(corrected, kept, variant.prior)
+    else:
+        always = [replace(stream, falls=np.zeros_like(stream.falls)) for stream in corrected]
+        birth = Birth(best_birth(always, kept, variant.prior).concentration)
+    return birth, np.array([figures(trial, birth) for trial in trials])
 
 
-def figures(trial: Trial, concentration: float) -> list[float]:
-    category = trial.register(concentration).assign_many(trial.arriving).category
+def figures(trial: Trial, birth: Birth) -> list[float]:
+    category = trial.register(birth).assign_many(trial.arriving).category
     accuracy = strict_accuracy(trial.truth, category, trial.known)
     sizes, true = np.bincount(category), len(np.unique(trial.truth))
     counts = [float((sizes >= least).sum() / true) for least in (CONFIRMED, 1)]
@@ -148,11 +156,11 @@ def main() -> None:
     once = load(options.one_look)[0] if options.one_look else None
     made_by = {**asdict(provenance("cpu")), "command": shlex.join(["python", "reproductions/ablate.py", *sys.argv[1:]])}
     for name, variant in variants(support, once).items():
-        concentration, found = score(variant, support.labels)
+        birth, found = score(variant, support.labels)
         line = dict(zip(FIGURES, found.mean(axis=0).tolist(), strict=True))
         shown = "  ".join(f"{key} {value:.2f}" for key, value in line.items())
-        print(f"{name:40s}{shown}  concentration {concentration:.1f}", flush=True)
-        line |= {"concentration": concentration, "all of each": found[:, 0].tolist()}
+        print(f"{name:40s}{shown}  concentration {birth.concentration:.1f}", flush=True)
+        line |= {**birth._asdict(), "all of each": found[:, 0].tolist()}
         with options.out.open("a") as file:
             file.write(json.dumps({"data": options.features.stem, "variant": name, **line, **made_by}) + "\n")
 

@@ -24,7 +24,8 @@ from sklearn.cluster import KMeans
 
 from firstsight.core.accuracy import matched, strict_accuracy
 from firstsight.core.threads import one_thread
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.reproduce.provenance import provenance
 
 KNOWN = 0.1  # of the categories

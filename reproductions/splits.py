@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 
 from firstsight.core.rehearsed import Rehearsed
 from firstsight.core.threads import one_thread
-from firstsight.methods.firstsight.calibration import ARRIVING, TEACHING, TRIALS, best_concentration
+from firstsight.methods.firstsight.calibration import ARRIVING, TEACHING, TRIALS, best_birth
 from firstsight.methods.firstsight.decision import dimensions_for
 from firstsight.methods.firstsight.forms import even
 from firstsight.methods.firstsight.splitting import cuts as in_two
@@ -53,8 +53,8 @@ def cuts(path: Path, streams: int) -> Cuts:
         taught = (0.5, 0.75)[stream // 2 % 2]
         trials.append(Trial(features, labels, dimensions_for(len(labels)), simulated(labels, new, generator, taught)))
     dimensions = len(trials[0].spread.within)
-    concentration = best_concentration([trial.corrected() for trial in trials[:CALIBRATING]], dimensions)
-    return np.array([each for trial in trials for each in in_two(trial, concentration)])
+    birth = best_birth([trial.corrected() for trial in trials[:CALIBRATING]], dimensions)
+    return np.array([each for trial in trials for each in in_two(trial, birth)])
 
 
 @one_thread()
@@ -71,10 +71,10 @@ def rehearsals(path: Path, halves: int) -> Iterator[tuple[Cuts, Cuts]]:
         news = random_thirds(own, draws, generator)
         kept = dimensions_for(len(own))
         trials = [Trial(taught, own, kept, simulated(own, new, generator, TEACHING)) for new in news]
-        concentration = best_concentration([t.corrected() for t in trials], len(trials[0].spread.within))
+        birth = best_birth([t.corrected() for t in trials], len(trials[0].spread.within))
         real = Trial(features, labels, kept, stream)
         orders = [real, *(real.shuffled(generator) for _ in range(ORDERS - 1))]
-        made = [np.array([cut for trial in some for cut in in_two(trial, concentration)]) for some in (trials, orders)]
+        made = [np.array([cut for trial in some for cut in in_two(trial, birth)]) for some in (trials, orders)]
         yield made[0], made[1]
 
 

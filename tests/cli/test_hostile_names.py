@@ -116,7 +116,8 @@ def test_nan_is_no_number(
 
 def test_a_radius_of_log_odds_is_a_number() -> None:
     from firstsight.core.errors import SettingsError
-    from firstsight.register.statistics import Spread, StatisticsRegister
+    from firstsight.register.spread import Spread
+    from firstsight.register.statistics import StatisticsRegister
 
     register = StatisticsRegister(Spread(np.ones(2), np.ones(2), 0.0), ["ant"], np.ones(1), np.ones((1, 2)))
     for value in (math.nan, -math.inf):

@@ -25,7 +25,8 @@ from firstsight.encode import backbones
 from firstsight.methods import settings as methods_settings
 from firstsight.methods.catalogue import method as method_of
 from firstsight.model import assemble
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.reproduce import runs, task
 from firstsight.serve.app import create_app
 from firstsight.serve.service import Service

@@ -11,7 +11,8 @@ from firstsight.core.accuracy import Accuracy
 from firstsight.core.protocols import AnswersAgain
 from firstsight.evaluate.stream import measure, offline, passes
 from firstsight.register.codes import CodeRegister
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 
 CODES = np.array([[1], [0], [15], [6], [6]], dtype=np.uint64)
 TRUTH = ["ant", "ant", "bee", "fly", "fly"]

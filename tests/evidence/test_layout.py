@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from firstsight.core.codes import pack
 from firstsight.evidence.layout import FINEST, Floats, Layout, fit, points_of, sample
 from firstsight.register.codes import CodeRegister
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 
 CATEGORIES, EACH, WIDTH = 6, 20, 80
 

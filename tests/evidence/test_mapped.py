@@ -14,7 +14,8 @@ from firstsight.core.protocols import Provenance
 from firstsight.evidence import mapped
 from firstsight.evidence.map_bytes import map_bytes
 from firstsight.evidence.mapped import Map
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store.store import Arrival
 
 MODEL = Provenance("f" * 64, 1, "cpu", "fp32")

@@ -23,7 +23,7 @@ from firstsight.store.reconsider import reconsider
 from firstsight.store.suggest import Suggestion
 from firstsight.store.views import summaries, unsure
 
-SPLITTING = -3.0  # a radius that founds more categories than there are
+SPLITTING = -5.0  # a radius that founds more categories than there are
 FEATURES, LABELS = clouds(9, 16, width=6, apart=1.6)
 SUPPORT = (LABELS < 5) & (np.arange(len(LABELS)) % 2 == 0)
 MODEL = fit_features(FEATURES[SUPPORT], [f"c{i}" for i in LABELS[SUPPORT]])

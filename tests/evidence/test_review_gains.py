@@ -9,7 +9,8 @@ import pytest
 
 from firstsight.core.protocols import Provenance
 from firstsight.evidence.review_gains import Gained, gained
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store.authors import HINDSIGHT
 from firstsight.store.store import Arrival, Store
 

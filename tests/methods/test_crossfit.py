@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firstsight.core.protocols import HeldOut, SupportFeatures
-from firstsight.methods.firstsight.calibration import TEACHING, Tried, best_concentration
+from firstsight.methods.firstsight.calibration import TEACHING, Tried
 from firstsight.methods.firstsight.crossfit import CrossFit, as_far_as_it_pays, cross_fit, halves
 from firstsight.methods.firstsight.decision import Firstsight
-from firstsight.methods.firstsight.miscount import NATS
 from firstsight.methods.firstsight.prior import PRIOR
 from firstsight.methods.settings import settings
+from firstsight.register.spread import Birth
 
 
 def clouds(categories: int, images: int, apart: float, seed: int = 0) -> tuple[Any, Any]:
@@ -35,7 +35,7 @@ class Stream:
 
 def answered(right: list[int], truth: list[int]) -> CrossFit:
     trials: Any = [Stream(truth)]
-    return CrossFit((), Tried(trials, 0.0, [([], np.array(right, dtype=bool))], PRIOR))
+    return CrossFit((), Tried(trials, Birth(0.0), [([], np.array(right, dtype=bool))], PRIOR))
 
 
 @given(
@@ -100,12 +100,3 @@ def test_a_decision_learns_of_new_categories_from_what_was_held_out() -> None:
     arriving = told.transform(clouds(12, 4, apart=3.0)[0].astype(np.float32))
     assert np.median(told.within / told.between) != pytest.approx(np.median(alone.within / alone.between), rel=0.1)
     assert len(told.register().assign_many(arriving).category) == len(arriving)
-
-
-def test_a_wrong_number_costs_little_where_encoders_learned_half() -> None:
-    features, labels = clouds(12, 12, apart=1.0)
-    found = cross_fit([features, features], halves(labels, 0), labels, 32, seed=0)
-    streams = [trial.corrected() for trial in found.tried.trials]
-    dimensions = found.tried.trials[0].arriving.shape[1]
-    free, whole = (best_concentration(streams, dimensions, miscounting=price) for price in (0.0, NATS))
-    assert 0 < abs(found.tried.concentration - free) < abs(found.tried.concentration - whole)

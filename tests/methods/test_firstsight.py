@@ -23,6 +23,7 @@ from firstsight.methods.firstsight.decision import Firstsight, dimensions_for
 from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.simulation import ALWAYS, MUCH_MORE, evenly, random_thirds, simulated, thirds
 from firstsight.register.kinds import of_header
+from firstsight.register.spread import Birth
 from firstsight.store.store import Store
 from tiny_settings import tiny_for
 
@@ -93,9 +94,9 @@ def test_its_state_survives_saving() -> None:
 
 def test_a_category_weighs_sixteen_images_at_most() -> None:
     """8 and 16, 12 on average, where it was 4 in the simulation."""
-    calibration = Calibration(1.0, 1.0, weight=4.0)
+    calibration = Calibration(Birth(1.0), 1.0, weight=4.0)
     assert calibration.concentration_with(np.array([8, 100])) == pytest.approx(1 + log(12 / 4))
-    assert Calibration(1.0, 1.0).concentration_with(np.array([8, 100])) == 1
+    assert Calibration(Birth(1.0), 1.0).concentration_with(np.array([8, 100])) == 1
 
 
 def test_images_are_alike_in_the_dimensions_that_tell_categories() -> None:
@@ -107,6 +108,7 @@ def test_images_are_alike_in_the_dimensions_that_tell_categories() -> None:
         within=np.ones(2),
         between=np.array([3.0, 0]),
         concentration=0.0,
+        decline=0.0,
         sharpness=1.0,
         odds_slope=1.0,
         odds_shift=0.0,

@@ -15,7 +15,8 @@ from firstsight.methods.firstsight.decision import Firstsight
 from firstsight.methods.firstsight.splitting import cuts, is_right, rehearsed
 from firstsight.methods.settings import settings
 from firstsight.register.kinds import of_header
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Birth, Spread
+from firstsight.register.statistics import StatisticsRegister
 
 
 def test_a_cut_is_right_where_either_part_is_by_two_thirds_of_one_category_and_those_are_two() -> None:
@@ -30,18 +31,18 @@ def held(answers: list[int], places: list[float], truth: list[int]) -> Any:
     features = np.array(places, dtype=np.float32)[:, None]
     spread = Spread(np.full(1, 0.1), np.full(1, 900.0), 0.0)
     return SimpleNamespace(
-        answers=lambda concentration: np.array(answers), arriving=features, truth=np.array(truth), spread=spread
+        answers=lambda birth: np.array(answers), arriving=features, truth=np.array(truth), spread=spread
     )
 
 
 def test_only_what_would_be_proposed_is_counted() -> None:
     two, one, alike = [0.0, 0.1, 0.2, 0.3], [9.0, 9.1, 9.2, 9.3], [5.0, 5.0, 5.1, 5.1]
     mixed = held([0] * 8 + [1] * 4, [*two, *one, *alike], [0] * 4 + [1] * 4 + [2] * 4)
-    found = list(cuts(mixed, 0.0))
+    found = list(cuts(mixed, Birth(0.0)))
     assert [factor > 0 for factor, _ in found] == [True, False]
-    assert rehearsed([mixed], 0.0) == (1, 1)
+    assert rehearsed([mixed], Birth(0.0)) == (1, 1)
     of_one_kind = held([0] * 8, [*two, *one], [7] * 8)  # two poses of one thing
-    assert rehearsed([mixed, of_one_kind], 0.0) == (1, 2)
+    assert rehearsed([mixed, of_one_kind], Birth(0.0)) == (1, 2)
 
 
 def test_an_interval_is_wide_and_holds_what_was_counted() -> None:

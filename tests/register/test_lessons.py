@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from firstsight.core.errors import FirstsightError
 from firstsight.core.protocols import Provenance
 from firstsight.register.kinds import of_header
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store import store as store_module
 from firstsight.store.store import Arrival, Store
 
 MODEL = Provenance("f" * 64, 1, "cpu", "fp32")
-SPREAD = Spread(np.ones(2), np.full(2, 25.0), concentration=0.0, enough=3)
+SPREAD = Spread(np.ones(2), np.full(2, 25.0), concentration=0.0, enough=3, decline=0.5)
 
 
 def fresh(spread: Spread = SPREAD) -> StatisticsRegister:

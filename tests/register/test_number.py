@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from firstsight.core.number import Number, estimate
 from firstsight.register.kinds import of_header
 from firstsight.register.number import NumberModel, Signs
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 
 PLAIN = NumberModel(np.zeros(6), np.array([np.log(0.2), 0, 0, 0]))  # as many as are confirmed, give or take
 

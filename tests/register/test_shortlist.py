@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from firstsight.core.assignments import Assignment
 from firstsight.core.errors import ModelError
 from firstsight.register import shortlist, weighing
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 
 WIDTH = 5
 WITHIN = np.array([1.0, 0.3, 2.0, 1.0, 0.5])
@@ -41,7 +42,7 @@ def _small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
 def empty(ratio: float = 9.0, sharpness: float = 1.0, slope: float = 1.0, radius: float = 0.0) -> StatisticsRegister:
     """One known category at the origin; B is that many times W, less in every further dimension."""
     between = WITHIN * ratio / np.arange(1, WIDTH + 1)
-    spread = Spread(WITHIN, between, 0.0, sharpness=sharpness, slope=slope, shift=0.2)
+    spread = Spread(WITHIN, between, 0.0, sharpness=sharpness, slope=slope, shift=0.2, decline=0.5)
     return StatisticsRegister(spread, ["ant"], np.array([2]), np.zeros((1, WIDTH)), radius)
 
 

@@ -18,7 +18,8 @@ from firstsight.cli.main import app
 from firstsight.core.errors import ModelError, SettingsError
 from firstsight.core.protocols import Centre, Provenance
 from firstsight.register.kinds import of_header
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Birth, Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store.store import Arrival, Store
 from firstsight.store.suggest import suggest
 from firstsight.store.views import summaries
@@ -26,9 +27,11 @@ from firstsight.store.views import summaries
 MODEL = Provenance("f" * 64, 1, "cpu", "fp32")
 
 
-def fresh(concentration: float = 0.0, radius: float = 0.0, trusted: float = 3.0) -> StatisticsRegister:
+def fresh(
+    concentration: float = 0.0, radius: float = 0.0, trusted: float = 3.0, decline: float = 0.0
+) -> StatisticsRegister:
     """Two known categories of four features each, around (0, 0) and (9, 0); W is 1, B is 25."""
-    spread = Spread(np.ones(2), np.full(2, 25.0), concentration, trusted)
+    spread = Spread(np.ones(2), np.full(2, 25.0), concentration, trusted, decline=decline)
     sums = 4 * np.array([[0.0, 0], [9, 0]])
     return StatisticsRegister(spread, ["ant", "bee"], np.array([4, 4]), sums, radius)
 
@@ -49,6 +52,43 @@ def test_the_odds_by_hand() -> None:
     assert answer.runner_up is not None
     assert answer.runner_up.category == "ant"
     assert answer.confidence == pytest.approx(1 / (1 + np.exp(at_one - new)))
+
+
+def test_a_category_is_born_less_readily_the_more_was_learned() -> None:
+    """Two known categories, so 8 lessons halve the chance of a new one, and 24 leave a quarter."""
+    birth = Birth(5.0, decline=3.0)
+    after = [birth.after(lessons, known=2) for lessons in (0, 8, 24)]
+    assert after == pytest.approx([5, 5 - 3 * log(2), 5 - 3 * log(4)])
+    register, at = fresh(decline=3.0), feature(3, 3)
+    first = register.match(at).distance or 0
+    taught = np.tile(feature(9, 1), (8, 1))
+    for each in taught:
+        register.learn(each, "bee")
+    assert (register.match(at).distance or 0) == pytest.approx(first - 3 * log(2))  # as far from "ant" as before
+    for each in taught[:4]:
+        register.unlearn(each, "bee")
+    assert (register.match(at).distance or 0) == pytest.approx(first - 3 * log(1.5))
+
+
+def test_a_category_asked_as_if_it_had_not_learned_a_feature_had_one_lesson_less() -> None:
+    register, expected, at = fresh(decline=3.0), fresh(decline=3.0), feature(5, 1)
+    register.learn(at, "bee")
+    assert register.match(at, without="bee").distance == pytest.approx(expected.match(at).distance)
+
+
+def test_images_that_teach_nothing_make_nothing_less_probable() -> None:
+    register = fresh(decline=3.0)
+    register.assign_many(np.tile(feature(9, 0), (40, 1)))
+    assert register.counts[1] == 16
+    before = register.match(feature(0, 9)).distance
+    register.assign_many(np.tile(feature(9, 0), (400, 1)))
+    assert register.match(feature(0, 9)).distance == before
+
+
+def test_a_header_of_before_births_declined_means_that_they_do_not() -> None:
+    header = fresh().header()
+    del header["decline"]
+    assert of_header(header).header() == fresh().header()
 
 
 def test_counts_speak_and_are_trusted_up_to_a_limit() -> None:

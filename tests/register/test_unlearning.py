@@ -16,11 +16,12 @@ from firstsight.register.exact import FULL, WIDEST, Steps
 from firstsight.register.features import FeatureRegister
 from firstsight.register.niw import NiwRegister, Prior
 from firstsight.register.prototypes import GatedRegister, LeaderRegister, PrototypeRegister
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.register.windows import WindowRegister
 
 WIDTH = 3
-SPREAD = Spread(np.array([1.0, 0.3, 2.0]), np.array([9.0, 25.0, 1.0]), concentration=0.0)
+SPREAD = Spread(np.array([1.0, 0.3, 2.0]), np.array([9.0, 25.0, 1.0]), concentration=0.0, decline=2.0)
 IDS = ("ant", "bee", "new-1", "new-2")
 
 

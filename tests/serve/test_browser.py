@@ -12,7 +12,7 @@ pytest.importorskip("playwright", reason="needs playwright")
 
 from browsers import PHONE, chromium, looking
 from fastapi.testclient import TestClient
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 from served import asked, behind_a_socket, jpeg, running, sent
 
 from firstsight.model.folder import load_model
@@ -253,7 +253,12 @@ def test_undo_takes_back_the_edit_that_is_seen_however_slow_the_way_back_is(full
     full.goto("/images/9")
     full.get_by_role("button", name="It is new-3").click()
     expect(full.locator("#undo")).to_contain_text("Confirmed 1 image")
-    full.route("**/parts/undo", lambda route: (full.wait_for_timeout(700), route.continue_()))
+
+    def slowly(route: Route) -> None:
+        full.wait_for_timeout(700)
+        route.continue_()
+
+    full.route("**/parts/undo", slowly)
     full.get_by_label("It belongs to which category").fill("new-1")
     full.keyboard.press("Enter")
     expect(full.locator("h1")).to_have_text("new-1")

@@ -17,7 +17,8 @@ from firstsight.register.codes import CodeRegister
 from firstsight.register.features import FeatureRegister
 from firstsight.register.niw import NiwRegister, Prior
 from firstsight.register.prototypes import GatedRegister, LeaderRegister, PrototypeRegister
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.register.windows import WindowRegister
 from firstsight.store.store import Arrival
 

@@ -23,7 +23,8 @@ from firstsight.core.errors import Damaged, Locked, StoreError
 from firstsight.core.protocols import Register
 from firstsight.model import folder
 from firstsight.model.folder import load_model
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store import schema
 from firstsight.store import sqlite as sqlite_module
 from firstsight.store import store as store_module

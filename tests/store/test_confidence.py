@@ -16,7 +16,8 @@ from tiny_store import MODEL, discover, new_store
 
 from firstsight.cli.main import app
 from firstsight.core.errors import StoreError
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store import reencode, views
 from firstsight.store.events import Assigned, Recorded, from_columns, to_columns
 from firstsight.store.store import Arrival, Store

@@ -12,7 +12,8 @@ from tiny_store import MODEL, discover, new_store
 
 from firstsight.cli.main import app
 from firstsight.core.protocols import Silent
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store.reconsider import apply, reconsider
 from firstsight.store.store import Arrival, Store
 

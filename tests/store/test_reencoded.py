@@ -17,7 +17,8 @@ from firstsight.core.sightings import Sighting
 from firstsight.data.crops import Crop, picture_of
 from firstsight.data.images import read
 from firstsight.register.codes import CodeRegister
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store.reencode import reencode
 from firstsight.store.relocate import find
 from firstsight.store.store import Arrival, Store

@@ -17,7 +17,8 @@ from firstsight.core.codes import Words, unpack
 from firstsight.core.protocols import Provenance, Register
 from firstsight.register.codes import CodeRegister
 from firstsight.register.prototypes import LeaderRegister
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 from firstsight.store.store import Arrival, Store
 
 Kind = Literal["codes", "statistics", "leaders"]
@@ -26,7 +27,9 @@ LOCAL = ("file", "memory")
 
 BITS = 8
 MODEL = Provenance("f" * 64, 1, "cpu", "fp32")
-SPREAD = Spread(np.ones(BITS), np.full(BITS, 9.0), concentration=0.0, enough=3)  # so that answers end to be lessons
+SPREAD = Spread(
+    np.ones(BITS), np.full(BITS, 9.0), concentration=0.0, enough=3, decline=0.1
+)  # so that answers end to be lessons
 
 
 def code(value: int) -> Words:

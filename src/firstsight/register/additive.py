@@ -48,6 +48,7 @@ class AdditiveRegister(LearningRegister):
         # by position: what a category was taught since it began, where that counts (itself, or what it was merged
         # into), how many features count here so, and the sum of all that do, in whole steps
         self._own_counts, self._into, self._taught = [0] * known, list(range(known)), [0] * known
+        self._lessons = 0  # all of them together
         self._own_sums = [np.zeros(self._width, dtype=np.int64)] * known
         self._sums = list(self._steps.sums(sums))
 
@@ -105,6 +106,7 @@ class AdditiveRegister(LearningRegister):
         to = self._into[at]
         added = self._steps.check(self._sums[to] + whole)
         self._own_counts[at] += count
+        self._lessons += count
         self._own_sums[at] = self._own_sums[at] + whole
         self._taught[to] += count
         self._sums[to] = added

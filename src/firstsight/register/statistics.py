@@ -10,8 +10,6 @@ times the concentration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import exp, isfinite, isnan, log
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,6 +25,7 @@ from firstsight.register.number import NumberModel
 from firstsight.register.numbers import as_json, as_text, from_json, from_text
 from firstsight.register.precisions import Precisions
 from firstsight.register.shortlist import Shortlist
+from firstsight.register.spread import Spread
 from firstsight.register.stack import Stack
 from firstsight.register.weighing import WeighingRegister
 
@@ -34,103 +33,7 @@ Places: TypeAlias = NDArray[np.intp]
 
 BLOCK = 512  # categories compared with all others at once
 PAGE = 1024  # features asked about at once
-ENOUGH = 16.0  # features a category learns from, before it knows what it is
-SURE = 1e-9  # no answer is surer, one way or the other
 ROOM = 64  # categories there is room for at first; doubled as needed
-
-
-@dataclass(frozen=True)
-class Spread:
-    """What is known of categories before any is seen.
-
-    `trusted` is how many features' worth the mean of a category is believed at most: images of one category come in
-    groups that differ (poses, plumages), so its mean is never as certain as so many independent features would make it.
-    `enough` is how many features a category learns from: it then knows what it is, and would only drift towards its
-    neighbours by answers that are wrong. What people say of an image is learned always. `sharpness` turns log odds
-    into a posterior that is honest on the whole, and `slope` and `shift` its log odds into those of being right.
-    """
-
-    within: Floats  # W, one entry per dimension
-    between: Floats  # B
-    concentration: float  # log of it
-    trusted: float = 3.0
-    sharpness: float = 1.0
-    enough: float = ENOUGH
-    slope: float = 1.0
-    shift: float = 0.0
-
-    def __post_init__(self) -> None:
-        """ModelError where a file says what no spread can be; NaN is none either."""
-        variances = all(np.all(np.isfinite(each) & (each > 0)) for each in (self.within, self.between))
-        dials = min(self.trusted, self.sharpness, self.enough, self.slope) > 0 and isfinite(self.shift)
-        if not (variances and dials and not isnan(self.concentration)):
-            raise ModelError("the spread of its categories is not made of numbers above 0", "fit the model again")
-
-    def chance(self, posterior: float) -> float:
-        """How probably an answer of this posterior probability is right, as far as streams like these have told."""
-        posterior = min(max(posterior, SURE), 1 - SURE)
-        return 1 / (1 + exp(-self.shift - self.slope * log(posterior / (1 - posterior))))
-
-    def reach(self, categories: int, error: float) -> float:
-        """How much farther than the answer categories are that together change its chance by `error` at most.
-
-        With odds a against it the chance is 1 / (1 + exp(-shift) a^slope). Where a grows by e, that falls by
-        exp(-shift) e^slope at most if the slope is up to 1, else by slope exp(-shift / slope) e.
-        """
-        gentle = self.slope <= 1
-        most = (log(error) + self.shift) / self.slope if gentle else log(error / self.slope) + self.shift / self.slope
-        return (log(categories) - most) / self.sharpness
-
-    def shortlist(self) -> Shortlist:
-        """An empty one, for categories spread like this."""
-        believed = np.full(1, self.trusted)
-        _, variance = self.posterior(believed, np.zeros((1, len(self.within))))
-        shrunk = variance[0] * self.trusted / self.within / (variance[0] + self.within)
-        weight = shrunk * np.sqrt(self.between + self.within / self.trusted)  # how large those of a category are
-        value = np.sqrt(self.within + self.between)
-        return Shortlist(np.sqrt(value / weight), weight * value)
-
-    def posterior(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
-        """Expectation and variance of the means of categories with so many features (K,) of these sums (K, D)."""
-        counts, sums = self.believed(counts, sums)
-        variance = 1 / (1 / self.between + counts[:, None] / self.within)
-        return variance * sums / self.within, variance
-
-    def believed(self, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
-        """Counts and sums as if no category had more features than are trusted, with the same mean."""
-        share = np.minimum(1, self.trusted / np.maximum(counts, 1))
-        return np.minimum(counts, self.trusted), sums * share[:, None]
-
-    def evidence(self, counts: Floats, sums: Floats) -> Floats:
-        """Log marginal likelihood of the features of each category, less what it has in all categories."""
-        gain = counts[:, None] * self.between / self.within
-        terms = sums**2 * self.between / self.within**2 / (1 + gain) - np.log1p(gain)
-        return 0.5 * np.asarray(terms.sum(axis=1))
-
-    def two_or_one(self, counts: Floats, sums: Floats) -> float:
-        """The log Bayes factor of two categories, with so many features (2,) of these sums (2, D), against one.
-
-        A half is believed up to what a category learns from. The halves were chosen among all there are, so each is
-        as improbable as they are many. It ranks and is no probability: that did not carry over from data to data.
-        How often splits were right in rehearsal is said beside it.
-        """
-        spread, ways = replace(self, trusted=ENOUGH), min(float(counts.sum()), 2 * ENOUGH) - 1
-        counts, sums = spread.believed(counts, sums)
-        together = spread.evidence(counts.sum(keepdims=True), sums.sum(axis=0, keepdims=True))
-        return float(spread.evidence(counts, sums).sum() - together[0] - ways * log(2))
-
-    def evidence_of_pairs(self, counts: Floats, sums: Floats, some: Places, others: Places) -> Floats:
-        """The evidence of every pair put together: for those of the same count one product of matrices."""
-        result = np.empty((len(some), len(others)))
-        for one in np.unique(counts[some]):
-            for other in np.unique(counts[others]):
-                features, columns = np.flatnonzero(counts[some] == one), np.flatnonzero(counts[others] == other)
-                gain = (one + other) * self.between / self.within
-                weight = self.between / self.within**2 / (1 + gain)
-                left, right = sums[some[features]], sums[others[columns]]
-                squares = (left**2 @ weight)[:, None] + right**2 @ weight + 2 * (left * weight) @ right.T
-                result[np.ix_(features, columns)] = 0.5 * (squares - np.log1p(gain).sum())
-        return result
 
 
 class StatisticsRegister(WeighingRegister):
@@ -188,6 +91,7 @@ class StatisticsRegister(WeighingRegister):
             "enough": as_json(spread.enough),
             "slope": spread.slope,
             "shift": spread.shift,
+            "decline": spread.decline,
             "counts": as_text(self._first[0]),
             "sums": as_text(self._first[1]),
             "counting": [] if self.counting is None else self.counting.values(),
@@ -199,7 +103,7 @@ class StatisticsRegister(WeighingRegister):
         """The register a header describes, holding its known categories."""
         within, between = from_text(header["within"]), from_text(header["between"])
         dials = [header[name] for name in ("concentration", "trusted", "sharpness")]
-        dials += [from_json(header["enough"]), header["slope"], header["shift"]]
+        dials += [from_json(header["enough"]), header["slope"], header["shift"], header.get("decline", 0.0)]
         spread = Spread(within, between, *dials)
         counts, sums = from_text(header["counts"]), from_text(header["sums"]).reshape(-1, len(within))
         counting = NumberModel.from_values(header["counting"])
@@ -290,7 +194,7 @@ class StatisticsRegister(WeighingRegister):
             squares = some * some
             known = self._weights.products(some, count) + self._offsets[:count]
             known -= 0.5 * (squares @ self._kinds.lines.T)[:, self._kind[:count]]
-            new = self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset
+            new = self._concentration() - 0.5 * squares @ self._new_precision - self._new_offset
             likely = new - known.max(axis=1) <= self.radius
             again[first : first + PAGE][likely] = known.argmax(axis=1)[likely]
         return again
@@ -304,6 +208,7 @@ class StatisticsRegister(WeighingRegister):
             squares = feature * feature
             known = weights[0] @ feature + offset[0] - 0.5 * (precision[0] * squares).sum()
             distances[at] = self._new(squares) - known
+            distances += self._concentration(self._lessons - 1) - self._concentration()  # which it had not learned
         return distances
 
     def _constants(self, feature: Floats) -> Floats:
@@ -323,7 +228,10 @@ class StatisticsRegister(WeighingRegister):
         return shortlist
 
     def _new(self, squares: Floats) -> float:
-        return float(self.spread.concentration - 0.5 * squares @ self._new_precision - self._new_offset)
+        return float(self._concentration() - 0.5 * squares @ self._new_precision - self._new_offset)
+
+    def _concentration(self, lessons: int | None = None) -> float:
+        return self.spread.birth.after(self._lessons if lessons is None else lessons, self.known)
 
     def _confidence(self, distances: Floats, chosen: int) -> float:
         """How probably the answer is right, by its posterior among all categories and a new one."""

@@ -85,11 +85,12 @@ class WeighingRegister(AdditiveRegister):
         constants = np.stack([self._constants(each) for each in features])
         rough = self._near().rough_of(features, constants, room=len(self.names) + len(features))
         self._changed: set[int] = set()
-        for feature, own in zip(features, rough, strict=True):
-            constants = self._constants(feature)
+        for feature, before, own in zip(features, constants, rough, strict=True):
+            now = self._constants(feature)
+            own += np.float32(now[0] - before[0])  # to all alike: a new category may be less probable since
             if changed := sorted(self._changed):
-                own[changed] = self._nearly(feature, constants, np.array(changed))
-            yield feature, self._judged(feature, [self._near().all_of(own, feature, constants)])
+                own[changed] = self._nearly(feature, now, np.array(changed))
+            yield feature, self._judged(feature, [self._near().all_of(own, feature, now)])
 
     def _checked_all(self, features: NDArray[Any]) -> Floats | None:
         """None where one cannot be compared: those before it are answered, one by one."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firstsight.methods.firstsight.discriminant import Floats, Labels
-from firstsight.register.statistics import Spread
+from firstsight.register.spread import Spread
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,13 @@ class Kinds:
 
 def answers(spread: Spread, counts: Labels, sums: Floats, features: Floats) -> NDArray[np.int32]:
     """The category of every feature, by position: those of these counts and sums come first, then new ones in turn."""
-    told = (at for at, _ in decided(spread, counts, sums, features))
+    told = (at for at, *_ in decided(spread, counts, sums, features))
     return np.fromiter(told, dtype=np.int32, count=len(features))
 
 
-def decided(spread: Spread, counts: Labels, sums: Floats, features: Floats) -> Iterator[tuple[int, Floats]]:
-    """For every feature in turn: its category, and the log odds of all that were there, but for the concentration."""
+def decided(spread: Spread, counts: Labels, sums: Floats, features: Floats) -> Iterator[tuple[int, Floats, float]]:
+    """For every feature in turn: its category, the log odds of all that were there, and those of a new one."""
+    birth, lessons = spread.birth, 0
     kinds, there, room = Kinds.of(spread), len(counts), len(counts) + len(features)
     size, total = np.zeros(room), np.zeros((room, features.shape[1]))
     size[:there], total[:there] = counts, sums
@@ -64,11 +65,12 @@ def decided(spread: Spread, counts: Labels, sums: Floats, features: Floats) -> I
         odds = weights[:there] @ feature
         odds += offsets[:there]
         odds += own[kind[:there]]
-        best = int(odds.argmax())
-        if odds[best] < spread.concentration:
+        best, new = int(odds.argmax()), birth.after(lessons, len(counts))
+        if odds[best] < new:
             best, there = there, there + 1
-        yield best, odds
+        yield best, odds, new
         if size[best] < spread.enough:
+            lessons += 1
             size[best] += 1
             total[best] += feature
             renew(best)

@@ -25,7 +25,7 @@ from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.splitting import rehearsed
 from firstsight.methods.firstsight.trial import Trial
 from firstsight.methods.simulation import random_thirds, simulated
-from firstsight.register.statistics import ENOUGH
+from firstsight.register.spread import ENOUGH, Birth
 
 ARRIVING = 4_000  # images that arrive in all simulated streams together: small support sets are drawn more often
 TEACHING = 0.75  # share of a known category's images that teach
@@ -36,7 +36,7 @@ SHARPNESSES = (0.005, 2.0)
 
 @dataclass(frozen=True)
 class Calibration:
-    concentration: float
+    birth: Birth
     sharpness: float
     slope: float = 1.0  # of the log odds of being right, in those of the posterior
     shift: float = 0.0
@@ -50,7 +50,7 @@ class Calibration:
 
         A category is weighed by its images; the weight of a new one keeps its proportion to theirs.
         """
-        return self.concentration + (0 if self.weight is None else log(_weight(counts) / self.weight))
+        return self.birth.concentration + (0 if self.weight is None else log(_weight(counts) / self.weight))
 
 
 def calibrated(
@@ -65,7 +65,7 @@ def calibrated(
     categories = len(np.unique(labels))
     if categories < FEWEST or len(labels) == categories:
         dimensions = min(dimensions, features.shape[1])
-        return Calibration(prior.concentration_in(dimensions), prior.sharpness_in(dimensions))
+        return Calibration(prior.birth_in(dimensions), prior.sharpness_in(dimensions))
     generator = np.random.default_rng(seed)
     draws = int(np.clip(ARRIVING / (len(labels) / 2), *TRIALS))  # all images of a third, a quarter of the others'
     draws = min(draws, comb(categories, max(1, categories // 3)))  # as many thirds as there are
@@ -81,10 +81,10 @@ def calibrated(
 
 @dataclass(frozen=True)
 class Tried:
-    """Simulated streams, the concentration that tells their new categories best, and what the answers came to."""
+    """Simulated streams, how readily categories should be born there, and what the answers came to."""
 
     trials: Sequence[Trial]
-    concentration: float
+    birth: Birth
     forecasts: Sequence[tuple[list[Floats], NDArray[np.bool_]]]
     prior: Prior
 
@@ -95,16 +95,16 @@ class Tried:
 
     def calibration(self, categories: int, generator: np.random.Generator) -> Calibration:
         """What a register needs to know, where so many categories are known."""
-        outlook = Outlook.of(self.trials, self.concentration, categories, generator)
+        outlook = Outlook.of(self.trials, self.birth, categories, generator)
         sharpness = best_sharpness(self.forecasts, self.trials[0].arriving.shape[1], self.prior)
         return Calibration(
-            self.concentration,
+            self.birth,
             sharpness,
             *best_odds(self.forecasts, sharpness, self.prior),
             float(np.mean([_weight(trial.counts) for trial in self.trials])),
-            tuple(counting_model(self.trials, self.concentration, generator).tolist()),
+            tuple(counting_model(self.trials, self.birth, generator).tolist()),
             () if outlook is None else outlook.values(),
-            rehearsed(self.trials, self.concentration),
+            rehearsed(self.trials, self.birth),
         )
 
 
@@ -112,23 +112,21 @@ def tried_out(
     trials: Sequence[Trial],
     prior: Prior = PRIOR,
     advance: Callable[[], None] = lambda: None,
-    miscounting: float = NATS,
 ) -> Tried:
-    """What comes of these streams; `advance` is called after each, `miscounting` is the price of a wrong number."""
+    """What comes of these streams; `advance` is called after each."""
     dimensions = trials[0].arriving.shape[1]
-    concentration = best_concentration([trial.corrected() for trial in trials], dimensions, prior, miscounting)
+    birth = best_birth([trial.corrected() for trial in trials], dimensions, prior)
     forecasts = []
     for trial in trials:
-        forecasts.append(trial.forecast(concentration))
+        forecasts.append(trial.forecast(birth))
         advance()
-    return Tried(trials, concentration, forecasts, prior)
+    return Tried(trials, birth, forecasts, prior)
 
 
-def best_concentration(
-    streams: Sequence[Corrected], dimensions: int, prior: Prior = PRIOR, miscounting: float = NATS
-) -> float:
+def best_birth(streams: Sequence[Corrected], dimensions: int, prior: Prior = PRIOR, miscounting: float = NATS) -> Birth:
     """The concentration under which the truth is most probable, given the prior; log odds are sharpened as suits best.
 
+    By that sharpness the concentration declines: what is known of new categories beforehand is no log odds of images.
     Who mistakes the first image of a category for another may lose all its images: it counts as the root of their
     number. That alone finds far too many categories where features are weak, so a wrong number of them counts as well.
     """
@@ -137,28 +135,32 @@ def best_concentration(
     miscount = Miscount.of(streams, miscounting)
 
     def loss(at: Floats) -> tuple[float, Floats]:
-        losses, slopes = zip(*(_weighed_loss(stream, float(at[0]), exp(at[1])) for stream in streams), strict=True)
-        off, (wrong, slope) = (at - usual) / spread, miscount(float(at[0]))
+        concentration, sharpness = float(at[0]), exp(at[1])
+        losses, slopes = zip(*(_weighed_loss(stream, concentration, sharpness) for stream in streams), strict=True)
+        off, (wrong, slope) = (at - usual) / spread, miscount(concentration, sharpness)
         total = float(np.mean(losses) + 0.5 * off @ off + wrong)
-        return total, np.mean(slopes, axis=0) + off / spread + np.array([slope, 0.0])
+        return total, np.mean(slopes, axis=0) + off / spread + slope
 
-    return float(minimize(loss, usual, jac=True, method="BFGS", options={"gtol": 1e-6}).x[0])
+    concentration, sharpness = minimize(loss, usual, jac=True, method="BFGS", options={"gtol": 1e-6}).x
+    return Birth(float(concentration), exp(-sharpness))
 
 
 def _weighed_loss(stream: Corrected, concentration: float, sharpness: float) -> tuple[float, Floats]:
     """How improbable the truth is, and the slope of that in the concentration and in the logarithm of the sharpness."""
     images, new = np.arange(len(stream.truth)), stream.log_odds.shape[1] - 1
-    odds = stream.log_odds.copy()
-    odds[:, new] = concentration
+    odds = sharpness * stream.log_odds
+    odds[:, new] = sharpness * concentration
+    sharp = odds.copy()
+    odds[:, new] -= stream.falls
     weight = np.where(stream.truth == new, sqrt(stream.expected), 1.0)
-    probable = np.exp(sharpness * (odds - odds.max(axis=1, keepdims=True)))
+    most = odds.max(axis=1, keepdims=True)
+    probable = np.exp(odds - most)
     total = probable.sum(axis=1, keepdims=True)
-    behind = odds[images, stream.truth] - odds.max(axis=1)
-    loss = float((weight * (np.log(total[:, 0]) - sharpness * behind)).sum())
+    loss = float((weight * (np.log(total) + most)[:, 0] - weight * odds[images, stream.truth]).sum())
     excess = probable / total
     excess[images, stream.truth] -= 1
-    excess *= weight[:, None] * sharpness
-    return loss, np.array([excess[:, new].sum(), (excess * odds).sum()])
+    excess *= weight[:, None]
+    return loss, np.array([sharpness * excess[:, new].sum(), (excess * sharp).sum()])
 
 
 def best_sharpness(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from firstsight.methods.firstsight.discriminant import Floats, Labels
-from firstsight.register.statistics import Spread
+from firstsight.register.spread import Spread, halving
 
 NEVER = -1e9  # log odds of a category that is not there yet
 
@@ -26,6 +26,7 @@ class Corrected:
     log_odds: Floats  # (images, categories + 1)
     truth: Labels  # (images,): a column
     expected: float  # images that a new category has in all
+    falls: Floats  # (images,): by how many nats a new category had become less probable by then
 
 
 def corrected(spread: Spread, counts: Floats, sums: Floats, features: Floats, labels: Labels) -> Corrected:
@@ -51,7 +52,8 @@ def corrected(spread: Spread, counts: Floats, sums: Floats, features: Floats, la
             log_odds[:, :-1][at] = found[at]
     truth = np.where(seen[images, labels] > 0, labels, columns)
     news = np.bincount(labels)[known:]
-    return Corrected(log_odds, truth, float(news.mean()) if len(news) else 1.0)
+    lessons = np.cumsum(taught.sum(axis=1)) - taught.sum(axis=1)
+    return Corrected(log_odds, truth, float(news.mean()) if len(news) else 1.0, np.log1p(lessons / halving(known)))
 
 
 def _weighed(

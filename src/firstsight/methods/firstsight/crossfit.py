@@ -22,7 +22,6 @@ ORDERS = 4  # streams of every encoder
 HALF = 0.5
 FEWEST = 6  # known categories: half of them must still tell something
 PROOF = 2.0  # errors that a gain must be above
-MISCOUNTING = 0.03  # nats, and few: these encoders learned half, and shatter more than the last will
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def cross_fit(
         stream = Simulated(own, rest, np.isin(labels[rest], labels[own]))
         trial = Trial(each, labels, dimensions, stream, prior, measured[:at] + measured[at + 1 :])
         trials += [trial, *(trial.shuffled(generator) for _ in range(ORDERS - 1))]
-    return CrossFit(tuple(measured), tried_out(trials, prior, miscounting=MISCOUNTING))
+    return CrossFit(tuple(measured), tried_out(trials, prior))
 
 
 def as_far_as_it_pays(tried: Mapping[float, CrossFit]) -> float:

@@ -25,7 +25,8 @@ from firstsight.methods.firstsight.settings import FirstsightSettings
 from firstsight.methods.projection import projected, single
 from firstsight.methods.simulation import evenly
 from firstsight.register.number import NumberModel
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Spread
+from firstsight.register.statistics import StatisticsRegister
 
 if TYPE_CHECKING:
     from firstsight.methods.firstsight.crossfit import CrossFit
@@ -47,6 +48,7 @@ class Firstsight(Decision):
     within: NDArray[np.float64]
     between: NDArray[np.float64]
     concentration: float
+    decline: float
     sharpness: float
     odds_slope: float
     odds_shift: float
@@ -101,6 +103,7 @@ class Firstsight(Decision):
             within=space.within,
             between=space.between,
             concentration=calibration.concentration_with(np.unique(labels, return_counts=True)[1]),
+            decline=calibration.birth.decline,
             sharpness=calibration.sharpness,
             odds_slope=calibration.slope,
             odds_shift=calibration.shift,
@@ -132,6 +135,7 @@ class Firstsight(Decision):
             sharpness=self.sharpness,
             slope=self.odds_slope,
             shift=self.odds_shift,
+            decline=self.decline,
         )
 
     def register(self, radius: float | None = None, rule: Rule | None = None) -> Register:
@@ -155,6 +159,7 @@ class Firstsight(Decision):
             "lines": [UNTRIED] if outlook is None else outlook.lines(),
             "radius": self.radius,
             "concentration": self.concentration,
+            "decline": self.decline,
             "sharpness": self.sharpness,
             **({} if outlook is None else outlook.figures()),
         }

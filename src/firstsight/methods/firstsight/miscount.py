@@ -16,7 +16,7 @@ from scipy.special import expit, logsumexp
 from firstsight.methods.firstsight.corrected import Corrected
 from firstsight.methods.firstsight.discriminant import Floats
 
-NATS = 0.5  # for every new category, where e times as many are found as there are
+NATS = 0.2  # for every new category, where e times as many are found as there are
 NONE_YET = 0.5  # stands for a count of 0 under a logarithm
 
 
@@ -28,6 +28,7 @@ class Miscount:
     """
 
     known: Floats  # for every image of all streams, the log odds of anything that is there
+    falls: Floats  # likewise, by how many nats a new category had become less probable
     streams: int
     firsts: float  # images that are of a new category, in a stream
     price: float
@@ -36,11 +37,13 @@ class Miscount:
     def of(cls, streams: Sequence[Corrected], price: float = NATS) -> Self:
         known = np.concatenate([logsumexp(stream.log_odds[:, :-1], axis=1) for stream in streams])
         firsts = [(stream.truth == stream.log_odds.shape[1] - 1).sum() for stream in streams]
-        return cls(known, len(streams), float(np.mean(firsts)), price)
+        falls = np.concatenate([stream.falls for stream in streams])
+        return cls(known, falls, len(streams), float(np.mean(firsts)), price)
 
-    def __call__(self, concentration: float) -> tuple[float, float]:
-        """In nats, and its slope."""
-        new = expit(concentration - self.known)
-        found, more = new.sum() / self.streams + NONE_YET, (new * (1 - new)).sum() / self.streams
+    def __call__(self, concentration: float, sharpness: float) -> tuple[float, Floats]:
+        """In nats, and its slope in the concentration and in the logarithm of the sharpness."""
+        fallen = self.falls / sharpness
+        new = expit(concentration - fallen - self.known)
+        found, rising = new.sum() / self.streams + NONE_YET, new * (1 - new) / self.streams
         off, weight = log(found / (self.firsts + NONE_YET)), self.price * self.firsts
-        return weight * off**4, 4 * weight * off**3 * float(more / found)
+        return weight * off**4, 4 * weight * off**3 * np.array([rising.sum(), rising @ fallen]) / found

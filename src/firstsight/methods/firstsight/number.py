@@ -15,6 +15,7 @@ import numpy as np
 from firstsight.methods.firstsight.discriminant import Floats
 from firstsight.methods.firstsight.trial import Trial
 from firstsight.register.number import Signs
+from firstsight.register.spread import Birth
 
 RIDGE = 3.0  # streams' worth of belief that signs do not matter
 SLIGHT = 0.05  # error in logarithms that counts as none
@@ -46,9 +47,9 @@ class Counted:
     images: int  # of new categories
 
 
-def counting_model(trials: Sequence[Trial], concentration: float, generator: np.random.Generator) -> Floats:
+def counting_model(trials: Sequence[Trial], birth: Birth, generator: np.random.Generator) -> Floats:
     """What `NumberModel` is made of; nothing where there is too little to learn from."""
-    streams = [[_counted(trial, concentration, course, generator) for course in COURSES] for trial in trials]
+    streams = [[_counted(trial, birth, course, generator) for course in COURSES] for trial in trials]
     there = [[each for each in some if each is not None] for some in streams]
     counted = [each for some in there for each in some]
     if len(counted) < FEWEST or len(trials) < GROUPS:
@@ -80,11 +81,11 @@ def _ridge(signs: Floats, target: Floats, worth: Floats) -> Floats:
 
 
 def _counted(
-    trial: Trial, concentration: float, course: tuple[float, float, float], generator: np.random.Generator
+    trial: Trial, birth: Birth, course: tuple[float, float, float], generator: np.random.Generator
 ) -> Counted | None:
     """A part of a trial's stream; None where nothing new was found, which needs no estimate."""
     arriving = None if course == WHOLE else trial.part(*course, generator)
-    category = trial.answers(concentration, arriving)
+    category = trial.answers(birth, arriving)
     taught = len(trial.counts)
     sizes = np.bincount(category[category >= taught])
     sizes = sizes[sizes > 0]

@@ -15,6 +15,7 @@ from scipy.special import stdtrit
 from firstsight.core.accuracy import matched
 from firstsight.methods.firstsight.discriminant import Floats, Labels
 from firstsight.methods.firstsight.trial import Trial
+from firstsight.register.spread import Birth
 
 FEWER = 0.25  # of the new categories, in a second stream of each trial
 OTHERWISE = 0.1  # deviation of a logarithm by which real streams differ from all simulated ones
@@ -66,19 +67,17 @@ class Outlook:
     streams: int
 
     @classmethod
-    def of(
-        cls, trials: Sequence[Trial], concentration: float, known: int, generator: np.random.Generator
-    ) -> Outlook | None:
-        """What discovery comes to with this concentration, where so many categories are known.
+    def of(cls, trials: Sequence[Trial], birth: Birth, known: int, generator: np.random.Generator) -> Outlook | None:
+        """What discovery comes to where categories are born so readily, and so many are known.
 
         A simulated stream has a third of them as new ones. How much harder more make it is told by a part with fewer.
         None where no known category had an image left to arrive.
         """
-        whole = [_Tried.of(trial, concentration) for trial in trials]
+        whole = [_Tried.of(trial, birth) for trial in trials]
         named = [each for each in whole if each.images]
         if len(named) < FEWEST:
             return None
-        fewer = [_Tried.of(trial, concentration, trial.part(FEWER, inf, 1.0, generator)) for trial in trials]
+        fewer = [_Tried.of(trial, birth, trial.part(FEWER, inf, 1.0, generator)) for trial in trials]
         times = [log(one.new / other.new) for one, other in zip(whole, fewer, strict=True)]
         more = log(known / np.mean([each.new for each in whole]))
         apart, found = (
@@ -147,9 +146,9 @@ class _Tried:
     new: int  # categories
 
     @classmethod
-    def of(cls, trial: Trial, concentration: float, images: Labels | None = None) -> Self:
+    def of(cls, trial: Trial, birth: Birth, images: Labels | None = None) -> Self:
         some = slice(None) if images is None else images
-        category = trial.answers(concentration, images)
+        category = trial.answers(birth, images)
         truth, known = trial.truth[some], trial.known[some]
         named, apart = category[known] == trial.own[some][known], matched(truth, category)[~known]
         found, new = len(np.unique(category)), len(np.unique(truth[~known]))

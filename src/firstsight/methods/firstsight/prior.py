@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from firstsight.register.spread import Birth
+
 
 @dataclass(frozen=True)
 class Prior:
@@ -21,7 +23,7 @@ class Prior:
     level_weight: float = 3.0  # categories that is worth
     leading: float = 5.0  # how many times as large B / W is where they do
     shape_weight: float = 8.0  # categories' worth of belief that B / W is the same throughout either part
-    concentration: float = 9 / 192  # for every dimension, as all log odds are sums over them
+    concentration: float = 14 / 192  # at first, for every dimension, as all log odds are sums over them
     concentration_spread: float = 3 / 192
     independent_dimensions: float = 29.0  # as many as say something of their own: log odds count all
     sharpness_spread: float = 0.5  # of its logarithm
@@ -31,6 +33,9 @@ class Prior:
 
     def concentration_in(self, dimensions: int) -> float:
         return self.concentration * dimensions
+
+    def birth_in(self, dimensions: int) -> Birth:
+        return Birth(self.concentration_in(dimensions), 1 / self.sharpness_in(dimensions))
 
     def sharpness_in(self, dimensions: int) -> float:
         return min(1.0, self.independent_dimensions / dimensions)

@@ -14,19 +14,20 @@ from numpy.typing import NDArray
 from firstsight.methods.firstsight.discriminant import Labels
 from firstsight.methods.firstsight.trial import Trial
 from firstsight.register.halves import two_means
+from firstsight.register.spread import Birth
 
 MOSTLY = 2 / 3
 
 
-def rehearsed(trials: Sequence[Trial], concentration: float) -> tuple[float, ...]:
+def rehearsed(trials: Sequence[Trial], birth: Birth) -> tuple[float, ...]:
     """Of the splits that would be proposed after these streams, how many are right, and how many there are."""
-    made = [right for trial in trials for factor, right in cuts(trial, concentration) if factor > 0]
+    made = [right for trial in trials for factor, right in cuts(trial, birth) if factor > 0]
     return float(sum(made)), float(len(made))
 
 
-def cuts(trial: Trial, concentration: float) -> Iterator[tuple[float, bool]]:
+def cuts(trial: Trial, birth: Birth) -> Iterator[tuple[float, bool]]:
     """Every category of two images or more, cut in two: the log Bayes factor of that, and whether it is right."""
-    answers = trial.answers(concentration)
+    answers = trial.answers(birth)
     for category in np.unique(answers):
         members = answers == category
         features, truth = trial.arriving[members].astype(np.float64), trial.truth[members]

@@ -16,7 +16,8 @@ from firstsight.methods.firstsight.discriminant import Floats, Labels, category_
 from firstsight.methods.firstsight.prior import PRIOR, Prior
 from firstsight.methods.firstsight.space import LeftOut, fit_space
 from firstsight.methods.simulation import Simulated
-from firstsight.register.statistics import Spread, StatisticsRegister
+from firstsight.register.spread import Birth, Spread
+from firstsight.register.statistics import StatisticsRegister
 
 
 class Trial:
@@ -39,7 +40,7 @@ class Trial:
         self.arriving = space.projection(features[stream.arriving])
         self.truth, self.known = labels[stream.arriving], stream.known
         self._taught = taught
-        self._answered: tuple[float, NDArray[np.int32]] | None = None  # the whole stream, by the last concentration
+        self._answered: tuple[Birth, NDArray[np.int32]] | None = None  # the whole stream, as it was last asked
         at = {category: i for i, category in enumerate(taught.tolist())}
         self.own = np.array([at.get(category, -1) for category in self.truth.tolist()])  # among those taught, else -1
 
@@ -56,29 +57,30 @@ class Trial:
         labels = np.array([at.setdefault(category, len(at)) for category in self.truth.tolist()])
         return corrected(self.spread, self.counts.astype(np.float64), self.sums, self.arriving, labels)
 
-    def register(self, concentration: float) -> StatisticsRegister:
-        spread = replace(self.spread, concentration=concentration)
-        return StatisticsRegister(spread, [str(i) for i in range(len(self.counts))], self.counts, self.sums)
+    def register(self, birth: Birth) -> StatisticsRegister:
+        names = [str(i) for i in range(len(self.counts))]
+        return StatisticsRegister(self._spread(birth), names, self.counts, self.sums)
 
-    def answers(self, concentration: float, images: Labels | None = None) -> NDArray[np.int32]:
+    def answers(self, birth: Birth, images: Labels | None = None) -> NDArray[np.int32]:
         """Which category answers the stream, or some of its images by position, in turn; known ones come first."""
-        spread = replace(self.spread, concentration=concentration)
         if images is not None:
-            return answers(spread, self.counts, self.sums, self.arriving[images])
-        if self._answered is None or self._answered[0] != concentration:
-            self._answered = concentration, answers(spread, self.counts, self.sums, self.arriving)
+            return answers(self._spread(birth), self.counts, self.sums, self.arriving[images])
+        if self._answered is None or self._answered[0] != birth:
+            self._answered = birth, answers(self._spread(birth), self.counts, self.sums, self.arriving)
         return self._answered[1]
 
-    def forecast(self, concentration: float) -> tuple[list[Floats], NDArray[np.bool_]]:
+    def forecast(self, birth: Birth) -> tuple[list[Floats], NDArray[np.bool_]]:
         """For every image, how much less probable each other answer was than the one given; and which were right."""
-        spread = replace(self.spread, concentration=concentration)
         behind, category = [], np.empty(len(self.arriving), dtype=np.int32)
-        for i, (at, odds) in enumerate(decided(spread, self.counts, self.sums, self.arriving)):
-            every = np.append(odds, concentration)
+        for i, (at, odds, new) in enumerate(decided(self._spread(birth), self.counts, self.sums, self.arriving)):
+            every = np.append(odds, new)
             behind.append(every.max() - every)
             category[i] = at
-        self._answered = concentration, category
+        self._answered = birth, category
         return behind, matched(self.truth, self._answered[1])
+
+    def _spread(self, birth: Birth) -> Spread:
+        return replace(self.spread, **birth._asdict())
 
     def part(self, share: float, most: float, known_share: float, generator: np.random.Generator) -> Labels:
         """Positions of a part of the stream, in random order: a share of the new categories, at least one of them,
