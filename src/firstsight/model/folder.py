@@ -24,7 +24,7 @@ from firstsight.model.examples import Examples
 from firstsight.model.hub import find
 from firstsight.model.model import Category, Model
 
-FORMAT = 3
+FORMAT = 4
 DECISION, EXAMPLES = "decision.safetensors", "examples.safetensors"
 CONFIG, CATEGORIES, CHECKSUMS = "config.json", "categories.json", "checksums.json"
 ALWAYS = (DECISION, CONFIG, CATEGORIES)

@@ -22,7 +22,7 @@ Labels: TypeAlias = NDArray[np.int64]
 TELLING = 1e-2  # weight of how much all images vary, beside how much the means do, when dimensions are put in order
 LEAST = 1e-9  # of the mean variance: what a direction has at least, where no two images differ in it
 SHORTEST = 1e-6  # of the longest axis: what is shorter is rounding
-SHARE = 4  # few images: so many of them for every principal component
+SHARE = 3  # few images: so many of them for every principal component
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def fit_projection(features: Floats, labels: Labels, axes: Floats) -> Projection
 
 
 def axes_of_few(features: Floats, dimensions: int) -> Floats:
-    """Directions to keep where there are fewer images than dimensions: some principal components, and random ones.
+    """Directions to keep where there are few images for so many: some principal components, and random ones.
 
     As many components as images would leave nothing of those images out, and much of every other one. Random directions
     treat all images alike; they are scaled to stand for everything the components leave out.

@@ -23,7 +23,7 @@ class Prior:
     level_weight: float = 3.0  # categories that is worth
     leading: float = 5.0  # how many times as large B / W is where they do
     shape_weight: float = 8.0  # categories' worth of belief that B / W is the same throughout either part
-    concentration: float = 14 / 192  # at first, for every dimension, as all log odds are sums over them
+    concentration: float = 15 / 192  # at first, for every dimension, as all log odds are sums over them
     concentration_spread: float = 3 / 192
     independent_dimensions: float = 29.0  # as many as say something of their own: log odds count all
     sharpness_spread: float = 0.5  # of its logarithm

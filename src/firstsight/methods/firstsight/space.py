@@ -26,6 +26,7 @@ from firstsight.methods.firstsight.discriminant import (
 )
 from firstsight.methods.firstsight.prior import PRIOR, Prior
 
+FEW = 1.5  # images for every dimension, up to which not all of these are principal components
 FOLDS = 5  # parts of the known categories, each in turn left out
 SMOOTH = 30.0  # deviations that a variance is averaged over, in neighbouring dimensions where one has fewer
 NARROWEST = 0.5  # that averaging, in dimensions
@@ -50,7 +51,7 @@ def fit_space(
 
     `measured` says where such categories lay in spaces like this one; without it they are left out here, in turn.
     """
-    if dimensions < len(features) < features.shape[1]:  # the same in a quarter less time
+    if FEW * dimensions < len(features) < features.shape[1]:  # the same in a quarter less time
         span = Span.of(features)
         first = np.eye(span.features.shape[1], dimensions)
         space = _fitted(span.features, labels, _axes_from(first, span.features), prior, measured)
@@ -73,7 +74,7 @@ def _fitted(
 
 def _axes_of(features: Floats, dimensions: int) -> Callable[[Floats], Floats]:
     """The directions that are kept, of these features, or of some of them."""
-    if len(features) <= dimensions:
+    if len(features) <= FEW * dimensions:
         return lambda some: axes_of_few(some, dimensions)
     return _axes_from(principal_axes(features, dimensions), features)
 
