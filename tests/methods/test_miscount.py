@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firstsight.methods.firstsight import miscount
 from firstsight.methods.firstsight.calibration import best_birth
 from firstsight.methods.firstsight.corrected import Corrected
 from firstsight.methods.firstsight.miscount import NATS, Miscount
@@ -48,10 +49,10 @@ def test_what_has_become_less_probable_is_found_less() -> None:
 
 @given(st.floats(-30, 30), st.floats(-3, 0), st.integers(0, 20))
 def test_the_slope_is_its_slope(concentration: float, sharpness: float, seed: int) -> None:
-    miscount, step = Miscount.of([stream(seed), stream(seed + 1)]), 1e-4
-    slope = miscount(concentration, exp(sharpness))[1]
+    wrong, step = Miscount.of([stream(seed), stream(seed + 1)]), 1e-4
+    slope = wrong(concentration, exp(sharpness))[1]
     for at, (more, sharper) in enumerate([(step, 0.0), (0.0, step)]):
-        low, high = (miscount(concentration + way * more, exp(sharpness + way * sharper))[0] for way in (-1, 1))
+        low, high = (wrong(concentration + way * more, exp(sharpness + way * sharper))[0] for way in (-1, 1))
         assert slope[at] == pytest.approx((high - low) / (2 * step), rel=1e-3, abs=1e-4)
 
 
@@ -61,6 +62,8 @@ def test_nothing_new_is_no_miscount() -> None:
     assert (wrong, *slope) == (0, 0, 0)
 
 
-def test_fewer_are_found_where_many_would_be_wrong() -> None:
+def test_fewer_are_found_where_many_would_be_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     streams = [stream(seed, mixed_up=2.0) for seed in range(4)]
-    assert best_birth(streams, 192).concentration < best_birth(streams, 192, miscounting=0.0).concentration
+    priced = best_birth(streams, 192).concentration
+    monkeypatch.setattr(miscount, "NATS", 0.0)
+    assert priced < best_birth(streams, 192).concentration

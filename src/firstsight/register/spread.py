@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import exp, inf, isfinite, isnan, log, log1p
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from firstsight.core.errors import ModelError
 from firstsight.register.learning import Floats
-from firstsight.register.shortlist import Shortlist
-
-Places: TypeAlias = NDArray[np.intp]
+from firstsight.register.shortlist import Places, Shortlist
 
 ENOUGH = 16.0  # features a category learns from, before it knows what it is
 SURE = 1e-9  # no answer is surer, one way or the other
@@ -64,7 +61,7 @@ class Spread:
     enough: float = ENOUGH
     slope: float = 1.0
     shift: float = 0.0
-    decline: float = 0.0  # of the concentration, as it is learned more
+    decline: float = 0.0  # of the concentration (`Birth`)
 
     def __post_init__(self) -> None:
         """ModelError where a file says what no spread can be; NaN is none either."""

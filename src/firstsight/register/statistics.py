@@ -10,7 +10,7 @@ times the concentration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,10 @@ from firstsight.register.learning import Floats, posterior
 from firstsight.register.number import NumberModel
 from firstsight.register.numbers import as_json, as_text, from_json, from_text
 from firstsight.register.precisions import Precisions
-from firstsight.register.shortlist import Shortlist
+from firstsight.register.shortlist import Places, Shortlist
 from firstsight.register.spread import Spread
 from firstsight.register.stack import Stack
 from firstsight.register.weighing import WeighingRegister
-
-Places: TypeAlias = NDArray[np.intp]
 
 BLOCK = 512  # categories compared with all others at once
 PAGE = 1024  # features asked about at once

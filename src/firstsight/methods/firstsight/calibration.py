@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 from firstsight.core.protocols import Progress, Silent
 from firstsight.methods.firstsight.corrected import Corrected
 from firstsight.methods.firstsight.discriminant import Floats, Labels
-from firstsight.methods.firstsight.miscount import NATS, Miscount
+from firstsight.methods.firstsight.miscount import Miscount
 from firstsight.methods.firstsight.number import counting_model
 from firstsight.methods.firstsight.outlook import Outlook
 from firstsight.methods.firstsight.prior import PRIOR, Prior
@@ -123,7 +123,7 @@ def tried_out(
     return Tried(trials, birth, forecasts, prior)
 
 
-def best_birth(streams: Sequence[Corrected], dimensions: int, prior: Prior = PRIOR, miscounting: float = NATS) -> Birth:
+def best_birth(streams: Sequence[Corrected], dimensions: int, prior: Prior = PRIOR) -> Birth:
     """The concentration under which the truth is most probable, given the prior; log odds are sharpened as suits best.
 
     By that sharpness the concentration declines: what is known of new categories beforehand is no log odds of images.
@@ -132,7 +132,7 @@ def best_birth(streams: Sequence[Corrected], dimensions: int, prior: Prior = PRI
     """
     usual = np.array([prior.concentration_in(dimensions), log(prior.sharpness_in(dimensions))])
     spread = np.array([prior.concentration_spread * dimensions, prior.sharpness_spread])
-    miscount = Miscount.of(streams, miscounting)
+    miscount = Miscount.of(streams)
 
     def loss(at: Floats) -> tuple[float, Floats]:
         concentration, sharpness = float(at[0]), exp(at[1])

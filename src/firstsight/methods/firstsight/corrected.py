@@ -52,8 +52,9 @@ def corrected(spread: Spread, counts: Floats, sums: Floats, features: Floats, la
             log_odds[:, :-1][at] = found[at]
     truth = np.where(seen[images, labels] > 0, labels, columns)
     news = np.bincount(labels)[known:]
-    lessons = np.cumsum(taught.sum(axis=1)) - taught.sum(axis=1)
-    return Corrected(log_odds, truth, float(news.mean()) if len(news) else 1.0, np.log1p(lessons / halving(known)))
+    lessons = taught.sum(axis=1)
+    falls = np.log1p((np.cumsum(lessons) - lessons) / halving(known))
+    return Corrected(log_odds, truth, float(news.mean()) if len(news) else 1.0, falls)
 
 
 def _weighed(

@@ -31,19 +31,18 @@ class Miscount:
     falls: Floats  # likewise, by how many nats a new category had become less probable
     streams: int
     firsts: float  # images that are of a new category, in a stream
-    price: float
 
     @classmethod
-    def of(cls, streams: Sequence[Corrected], price: float = NATS) -> Self:
+    def of(cls, streams: Sequence[Corrected]) -> Self:
         known = np.concatenate([logsumexp(stream.log_odds[:, :-1], axis=1) for stream in streams])
         firsts = [(stream.truth == stream.log_odds.shape[1] - 1).sum() for stream in streams]
         falls = np.concatenate([stream.falls for stream in streams])
-        return cls(known, falls, len(streams), float(np.mean(firsts)), price)
+        return cls(known, falls, len(streams), float(np.mean(firsts)))
 
     def __call__(self, concentration: float, sharpness: float) -> tuple[float, Floats]:
         """In nats, and its slope in the concentration and in the logarithm of the sharpness."""
         fallen = self.falls / sharpness
         new = expit(concentration - fallen - self.known)
         found, rising = new.sum() / self.streams + NONE_YET, new * (1 - new) / self.streams
-        off, weight = log(found / (self.firsts + NONE_YET)), self.price * self.firsts
+        off, weight = log(found / (self.firsts + NONE_YET)), NATS * self.firsts
         return weight * off**4, 4 * weight * off**3 * np.array([rising.sum(), rising @ fallen]) / found
